@@ -1,11 +1,12 @@
-//! Putting group versions together, and the orders in which groups and versions are published.
+//! Combines group versions into groups, and sorts groups and versions for publishing.
 
 use crate::model::{Group, GroupVersion, Origin};
 use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
-/// Makes a group of versions from several sources. If several sources have one version, the strongest [`Origin`] wins,
-/// and among equals the first; but versions of CustomResourceDefinitions are united. `None` if there is no version.
+/// Combines versions from several sources into a group. If several sources have one version, the strongest [`Origin`]
+/// wins, and of equal ones the first; but versions of CustomResourceDefinitions are united. Returns `None` if there is
+/// no version.
 ///
 /// # Example
 /// ```
@@ -37,7 +38,7 @@ pub fn assemble(name: impl Into<Arc<str>>, parts: impl IntoIterator<Item = Arc<G
     (!versions.is_empty()).then(|| Group { name: name.into(), versions })
 }
 
-/// Adds resources that are not there yet, keeping them sorted by name.
+/// Adds missing resources, sorted by name.
 fn unite(version: &mut GroupVersion, other: &GroupVersion) {
     for resource in &other.resources {
         if let Err(place) = version.resources.binary_search_by(|one| one.name.cmp(&resource.name)) {
@@ -46,13 +47,13 @@ fn unite(version: &mut GroupVersion, other: &GroupVersion) {
     }
 }
 
-/// The order of versions in their group: higher version priority first, then [`version_order`].
+/// Compares versions of a group: higher version priority first, then by [`version_order`].
 pub fn group_version_order(a: &GroupVersion, b: &GroupVersion) -> Ordering {
     b.priority.version.cmp(&a.priority.version).then_with(|| version_order(&a.version, &b.version))
 }
 
-/// The order of versions by their names, the best one first: stable versions, then beta, then alpha, each with the
-/// newest first; then all other names in alphabetical order (upstream: `version.CompareKubeAwareVersionStrings`).
+/// Compares versions by their names, the best one first: stable versions, then beta, then alpha, each with the newest
+/// first; then all other names in alphabetical order (upstream: `version.CompareKubeAwareVersionStrings`).
 ///
 /// # Example
 /// ```
@@ -71,7 +72,7 @@ pub fn version_order(a: &str, b: &str) -> Ordering {
     .then_with(|| a.cmp(b))
 }
 
-/// Stability (alpha is 0), major and minor number of `v1`, `v1beta2` …
+/// Returns stability (alpha is 0), major and minor number of `v1`, `v1beta2` …
 fn parse(version: &str) -> Option<(u8, u64, u64)> {
     let rest = version.strip_prefix('v')?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -93,7 +94,7 @@ pub struct AggregatedKey {
     name: Arc<str>,
 }
 
-/// The sort key of a group in aggregated discovery.
+/// Returns the sort key of a group in aggregated discovery.
 pub fn aggregated_key(group: &Group) -> AggregatedKey {
     let priority = group.versions.iter().map(|version| version.priority.group).max().unwrap_or(i32::MIN);
     AggregatedKey { priority: Reverse(priority), name: Arc::clone(&group.name) }
@@ -107,7 +108,7 @@ pub struct GroupListKey {
     service: Arc<str>,
 }
 
-/// The sort key of a group in `/apis`.
+/// Returns the sort key of a group in `/apis`.
 pub fn group_list_key(group: &Group) -> GroupListKey {
     let first = group.versions.iter().min_by(|a, b| {
         b.priority.group.cmp(&a.priority.group).then_with(|| {
@@ -120,14 +121,14 @@ pub fn group_list_key(group: &Group) -> GroupListKey {
     GroupListKey { priority: Reverse(priority), service: service.into() }
 }
 
-/// Groups in the order of aggregated discovery.
+/// Returns groups in the order of aggregated discovery.
 pub fn aggregated_order<'g>(groups: impl IntoIterator<Item = &'g Group>) -> Vec<&'g Group> {
     let mut groups: Vec<&Group> = groups.into_iter().collect();
     groups.sort_by_cached_key(|group| aggregated_key(group));
     groups
 }
 
-/// Groups in the order of `/apis`.
+/// Returns groups in the order of `/apis`.
 pub fn group_list_order<'g>(groups: impl IntoIterator<Item = &'g Group>) -> Vec<&'g Group> {
     let mut groups: Vec<&Group> = groups.into_iter().collect();
     groups.sort_by_cached_key(|group| group_list_key(group));

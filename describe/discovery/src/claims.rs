@@ -21,7 +21,7 @@ pub enum NameField {
 }
 
 impl NameField {
-    /// The name of the member in `spec.names`.
+    /// Returns the name of the member in `spec.names`.
     pub fn name(self) -> &'static str {
         match self {
             NameField::Plural => "plural",
@@ -43,22 +43,22 @@ impl NameField {
     }
 }
 
-/// A name that a definition asks for and that another definition of its group has already.
+/// A name that a definition declares, but that another definition of its group already has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameConflict {
-    /// The definition that does not get it, counted from 0 in the order given.
+    /// The index of the definition that does not get it, in the given order.
     pub resource: usize,
-    /// The definition that has it.
+    /// The index of the definition that has it.
     pub owner: usize,
-    /// Which name.
+    /// The member of `spec.names`.
     pub field: NameField,
     /// The name.
     pub name: Arc<str>,
 }
 
 impl NameConflict {
-    /// The detail of the finding [`Code::NameInUse`](kubeshape_schema::Code::NameInUse) about the definition that does
-    /// not get the name. `owner` names the definition that has it.
+    /// Returns the detail of the finding [`Code::NameInUse`](kubeshape_schema::Code::NameInUse) about the definition
+    /// that does not get the name. `owner` is the name of the definition that has it.
     pub fn detail(&self, owner: &str) -> String {
         let NameConflict { field, name, .. } = self;
         let (word, member) = (field.word(), field.name());
@@ -103,8 +103,8 @@ fn fields(names: &ClaimedNames) -> impl Iterator<Item = (NameField, &[Arc<str>])
     .into_iter()
 }
 
-/// The names that definitions of one group ask for and do not get. Definitions come in the order in which they were
-/// created; the first one gets the name. A definition that lacks a name is not established and is not published, but
+/// Returns the names that definitions of one group declare and do not get. Definitions must be in the order of their
+/// creation; the first one gets the name. A definition that lacks a name is not established and is not published, but
 /// it keeps the other names that it declares. Definitions whose status says that they are established get their names
 /// before all others.
 ///
@@ -170,8 +170,8 @@ pub fn name_conflicts<'c>(resources: impl IntoIterator<Item = &'c CustomResource
     conflicts
 }
 
-/// The established ones among the definitions of one group: those that have all the names they ask for, and those whose
-/// status says so. Definitions come in the order in which they were created.
+/// Returns the established definitions of one group: those that have all the names they declare, and those whose status
+/// says so. Definitions must be in the order of their creation.
 pub fn established<'c>(resources: impl IntoIterator<Item = &'c CustomResource>) -> Vec<&'c CustomResource> {
     let resources: Vec<&CustomResource> = resources.into_iter().collect();
     let conflicts = name_conflicts(resources.iter().copied());

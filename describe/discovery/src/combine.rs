@@ -1,4 +1,4 @@
-//! Makes groups of the recorded documents of one cluster.
+//! Builds groups from the recorded documents of one cluster.
 
 use crate::assemble::version_order;
 use crate::model::{Freshness, Group, GroupVersion, Resource};
@@ -55,7 +55,7 @@ impl<T> Default for Ordered<T> {
 }
 
 impl<T> Ordered<T> {
-    /// Returns the place of the item with this name. It is added if there is none.
+    /// Returns the index of the item with this name, which is added if it is missing.
     fn place(&mut self, name: &Arc<str>, make: impl FnOnce() -> T) -> usize {
         *self.places.entry(Arc::clone(name)).or_insert_with(|| {
             self.all.push(make());
@@ -63,14 +63,14 @@ impl<T> Ordered<T> {
         })
     }
 
-    /// Returns the item at a place if it does not have this version yet; it has it from now on.
+    /// Returns the item at an index if it does not have this version yet, and records that it has.
     fn without(&mut self, place: usize, version: &Arc<str>) -> Option<&mut T> {
         self.versions.insert((place, Arc::clone(version))).then(|| &mut self.all[place])
     }
 }
 
 impl Records {
-    /// Adds a document. What an earlier document says is not replaced.
+    /// Adds a document. It does not replace the contents of earlier documents.
     pub fn add(&mut self, document: Document) {
         match document {
             Document::Aggregated(groups) => groups.into_iter().for_each(|group| self.add_group(group)),
@@ -113,17 +113,17 @@ impl Records {
         }
     }
 
-    /// The paths of `/`, if they were recorded.
+    /// Returns the paths of `/`, if they were recorded.
     pub fn paths(&self) -> &[String] {
         &self.paths
     }
 
-    /// The members of `/version`, if they were recorded.
+    /// Returns the members of `/version`, if they were recorded.
     pub fn version(&self) -> &[(String, String)] {
         &self.version
     }
 
-    /// All groups, including the core group (whose name is empty), in the order of aggregated discovery. Their
+    /// Returns all groups, including the core group (whose name is empty), in the order of aggregated discovery. Their
     /// priorities are chosen so that they are published in the recorded order.
     pub fn groups(&self) -> Vec<Group> {
         let mut groups = self.aggregated.clone();
@@ -153,12 +153,12 @@ impl Records {
             }
         }
         groups.retain(|group| !group.versions.is_empty());
-        // The core group has a list of its own.
+        // The core group has its own list.
         groups.sort_by_key(|group| !group.name.is_empty());
         let core = groups.partition_point(|group| group.name.is_empty());
         let (core, named) = groups.split_at_mut(core);
         prioritize(core, false);
-        // Group lists have another order.
+        // Group lists are sorted differently.
         prioritize(named, listed_only);
         groups
     }
@@ -171,7 +171,7 @@ fn add_version(groups: &mut Ordered<Group>, group: &Arc<str>, version: &Arc<str>
     }
 }
 
-/// Adds what the unaggregated list knows: resources and subresources that are missing, hashes.
+/// Adds what only the unaggregated list has: missing resources and subresources, and hashes.
 fn add_resources(version: &mut GroupVersion, listed: &[Resource]) {
     let mut places: HashMap<_, usize> = HashMap::new();
     let mut subresources = HashSet::new();
@@ -198,8 +198,8 @@ fn add_resources(version: &mut GroupVersion, listed: &[Resource]) {
     }
 }
 
-/// Gives groups and versions priorities that keep their order: those of kube-apiserver's own groups, and of others
-/// the usual ones, are changed only where the order asks for it.
+/// Sets priorities of groups and versions that keep their order. The priorities of kube-apiserver's own groups and the
+/// default of others are changed only where the order requires it.
 fn prioritize(groups: &mut [Group], listed: bool) {
     for group in &mut *groups {
         let mut before: Option<(Reverse<i32>, Arc<str>)> = None;
@@ -220,7 +220,7 @@ fn prioritize(groups: &mut [Group], listed: bool) {
     let is_known = |group: &Group| super::priority::is_built_in(&group.name);
     let wanted = |group: &Group| group.versions.iter().map(|version| version.priority.group).max().unwrap_or_default();
     let mut priorities: Vec<i32> = groups.iter().map(wanted).collect();
-    // A group that precedes one of kube-apiserver's own is at least as high.
+    // The priority of a group before one of kube-apiserver's own is at least as high.
     let mut next: Option<(i32, &str)> = None;
     for at in (0..groups.len()).rev() {
         match next {
@@ -245,7 +245,7 @@ fn prioritize(groups: &mut [Group], listed: bool) {
     }
 }
 
-/// The highest priority that sorts after this one.
+/// Returns the highest priority that sorts after this one.
 fn below(priority: i32, names_are_ordered: bool) -> i32 {
     if names_are_ordered { priority } else { priority.saturating_sub(1) }
 }

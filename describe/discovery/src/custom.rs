@@ -9,13 +9,13 @@ use kubeshape_structural::{Crd, Names, Version};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// The priorities that every group version of CustomResourceDefinitions has (upstream:
+/// The priorities of every group version of CustomResourceDefinitions (upstream:
 /// `crdregistration.crdRegistrationController`).
 pub const CUSTOM_RESOURCE_PRIORITY: Priority = Priority { group: 1000, version: 100 };
 
 /// Verbs of a custom resource, in the server's order.
 pub(super) const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
-/// The same while the definition is being deleted.
+/// Its verbs while the definition is being deleted.
 pub(super) const TERMINATING_VERBS: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 
@@ -25,7 +25,7 @@ const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 pub struct CustomResource {
     /// `spec.group`
     pub group: Arc<str>,
-    /// The names it asks for: `spec.names`.
+    /// The names it declares: `spec.names`.
     pub names: ClaimedNames,
     /// The names in its `status.acceptedNames`, if the manifest comes from a cluster.
     pub accepted: Option<ClaimedNames>,
@@ -33,7 +33,7 @@ pub struct CustomResource {
     pub established: Option<bool>,
     /// Its served versions in the order of the manifest, each with its resource.
     pub versions: Vec<(Arc<str>, Resource)>,
-    /// Place: the entry of `spec.names` in the tape of the manifest.
+    /// Location: the entry of `spec.names` in the tape of the manifest.
     pub names_at: u32,
 }
 
@@ -64,8 +64,8 @@ impl From<&Names<'_>> for ClaimedNames {
     }
 }
 
-/// What a CustomResourceDefinition adds to discovery if it gets its names. [`name_conflicts`] says which definitions
-/// do.
+/// Returns what a CustomResourceDefinition adds to discovery if it gets its names. [`name_conflicts`] finds the
+/// definitions that do not.
 ///
 /// [`name_conflicts`]: crate::name_conflicts
 ///
@@ -145,9 +145,9 @@ fn subresources(version: &Version<'_>, kind: &Kind, verbs: &[Arc<str>]) -> Vec<S
     status.into_iter().chain(scale).collect()
 }
 
-/// The group versions that CustomResourceDefinitions of one group make, in the order of [`version_order`]. The
-/// resources of each are sorted by their plural names. The caller passes only definitions of this group that have their
-/// names.
+/// Returns the group versions of CustomResourceDefinitions of one group, in the order of [`version_order`]. The
+/// resources of each are sorted by their plural names. The caller must pass only definitions of this group that have
+/// their names.
 pub fn custom_group_versions<'c>(resources: impl IntoIterator<Item = &'c CustomResource>) -> Vec<GroupVersion> {
     let mut all: Vec<&(Arc<str>, Resource)> = resources.into_iter().flat_map(|custom| &custom.versions).collect();
     all.sort_by(|(a, x), (b, y)| version_order(a, b).then_with(|| x.name.cmp(&y.name)));
@@ -171,8 +171,8 @@ pub fn custom_group_versions<'c>(resources: impl IntoIterator<Item = &'c CustomR
     versions
 }
 
-/// The hash that the unaggregated form gives for the version in which objects are stored: the first eight bytes of
-/// SHA-256 over `group/version/kind`, in base64 (upstream: `discovery.StorageVersionHash`).
+/// Returns the hash that the unaggregated form has for the version in which objects are stored: the first eight bytes
+/// of SHA-256 over `group/version/kind`, in base64 (upstream: `discovery.StorageVersionHash`).
 ///
 /// # Example
 /// ```

@@ -1,4 +1,4 @@
-//! Deprecated versions of custom resources, in the words of the server's warnings.
+//! Warnings about deprecated versions of custom resources, with the server's messages.
 
 use crate::version_order;
 use std::fmt::Write as _;
@@ -16,14 +16,14 @@ pub struct CustomVersion<'t> {
     pub warning: Option<&'t str>,
 }
 
-/// The best version that is served and not deprecated, in the order of versions.
+/// Returns the best version that is served and not deprecated, in the order of versions.
 pub fn best<'t>(versions: &[CustomVersion<'t>]) -> Option<&'t str> {
     let good = versions.iter().filter(|version| version.served && !version.deprecated).map(|version| version.name);
     good.min_by(|a, b| version_order(a, b))
 }
 
-/// The warning of a server about a version of a custom resource; none if it is not deprecated. If the definition has no
-/// text for it, the warning names the [`best`] version where that is a better one (upstream:
+/// Returns the warning of a server about a version of a custom resource, or `None` if it is not deprecated. If the
+/// definition has no warning of its own, the message names the [`best`] version if that is a better one (upstream:
 /// `defaultDeprecationWarning` of apiextensions-apiserver).
 ///
 /// # Example

@@ -7,11 +7,11 @@ use kubeshape_yaml::{self as yaml, Node};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the paths of one resource or subresource say about it.
+/// The facts about one resource or subresource in its paths.
 #[derive(Debug, Default)]
 struct Seen<'d> {
     namespaced: bool,
-    /// The kind of the objects, and whether an operation on one object names it. Such an operation is preferred.
+    /// The kind of the objects, and whether it comes from an operation on one object. Such an operation is preferred.
     kind: Option<(bool, GroupVersionKind<'d>)>,
     verbs: Vec<&'static str>,
     /// Whether its list has the query parameter `watch`.
@@ -24,10 +24,10 @@ type Resources<'d> = BTreeMap<(&'d str, &'d str), Seen<'d>>;
 /// Group, version, kind.
 type GroupVersionKind<'d> = (&'d str, &'d str, &'d str);
 
-/// The group versions of an OpenAPI v3 document (usually one) with their groups. Resources, scopes, verbs, kinds and
-/// subresources are read from its paths: verbs from `x-kubernetes-action` (from the method if the action is `connect`),
-/// kinds from `x-kubernetes-group-version-kind`. Singular names are the kinds in lower case. Short names, categories
-/// and hashes are missing, because no OpenAPI document has them.
+/// Returns the group versions of an OpenAPI v3 document (usually one) with their groups. Resources, scopes, verbs,
+/// kinds and subresources are read from its paths: verbs from `x-kubernetes-action` (from the method if the action is
+/// `connect`), kinds from `x-kubernetes-group-version-kind`. Singular names are the kinds in lower case. Short names,
+/// categories and hashes are missing, because no OpenAPI document has them.
 ///
 /// # Example
 /// ```
@@ -63,7 +63,7 @@ pub fn group_versions_of_document(root: Node<'_>) -> Vec<(Arc<str>, GroupVersion
     for ((group, version), resources) in found {
         let mut made: BTreeMap<&str, Resource> = BTreeMap::new();
         for ((name, subresource), mut seen) in resources {
-            // Every list has the parameter. If the document has paths for watches, only they count.
+            // Every list has the parameter. If the document has paths for watches, only these are used.
             if seen.watchable && !watch_paths {
                 seen.add("watch");
             }
@@ -183,7 +183,7 @@ impl<'d> Seen<'d> {
         self.verbs.iter().map(|verb| Arc::from(*verb)).collect()
     }
 
-    /// The kind. Group and version are empty if they are those of the document.
+    /// Returns the kind. Group and version are empty if they are those of the document.
     fn response_kind(&self, group: &str, version: &str) -> Kind {
         let Some((_, (own_group, own_version, kind))) = self.kind else { return Kind::default() };
         if (own_group, own_version) == (group, version) {
@@ -193,7 +193,7 @@ impl<'d> Seen<'d> {
     }
 }
 
-/// Whether the parameters of an operation or of a path item include `watch`.
+/// Returns whether the parameters of an operation or of a path item include `watch`.
 fn takes_watch(node: Node<'_>) -> bool {
     let name = |parameter: Node<'_>| match parameter.get("$ref").and_then(Node::as_str) {
         Some(reference) => reference.rsplit('/').next().is_some_and(|last| last.starts_with("watch-")),

@@ -1,13 +1,13 @@
 //! Kubernetes API discovery: which groups, versions and resources a server has (KEP-3352).
 //!
-//! One model, [`Group`], for every form: the aggregated list (`apidiscovery.k8s.io` v2, v2beta1) and the
-//! unaggregated documents (`APIGroupList`, `APIGroup`, `APIResourceList`, `APIVersions`), each as JSON, indented
-//! JSON, YAML and protobuf.
+//! [`Group`] is the model of every form: the aggregated list (`apidiscovery.k8s.io` v2, v2beta1) and the unaggregated
+//! documents (`APIGroupList`, `APIGroup`, `APIResourceList`, `APIVersions`), each as JSON, indented JSON, YAML and
+//! protobuf.
 //!
-//! [`custom_resource`] gives what a CustomResourceDefinition adds, and [`established`] those of several definitions that
-//! get their names. [`custom_group_versions`] and [`assemble`] make groups of them, and [`mod@print`] prints the
-//! groups. [`openapi::Index`] lists the OpenAPI v3 documents of a server.
-//! [`read`] reads the documents of other servers, and [`Records`] puts the documents of one cluster together.
+//! [`custom_resource`] returns what a CustomResourceDefinition adds, and [`established`] those of several definitions
+//! that get their names. [`custom_group_versions`] and [`assemble`] build groups of them, and [`mod@print`] prints the
+//! groups. [`openapi::Index`] lists the OpenAPI v3 documents of a server. [`read`] reads the documents of other
+//! servers, and [`Records`] combines the documents of one cluster.
 
 mod assemble;
 mod claims;

@@ -16,9 +16,9 @@ pub struct Group {
 pub struct GroupVersion {
     /// `v1`, `v1beta1`
     pub version: Arc<str>,
-    /// Decides about its place among groups and versions.
+    /// Decides its order among groups and versions.
     pub priority: Priority,
-    /// Where it comes from. If several sources have one group version, the strongest origin wins.
+    /// Its source. If several sources have one group version, the strongest origin wins.
     pub origin: Origin,
     /// Whether its resources are known to be up to date.
     pub freshness: Freshness,
@@ -35,7 +35,7 @@ pub struct Priority {
     pub version: i32,
 }
 
-/// Where a group version comes from, the strongest first.
+/// The source of a group version, the strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     /// Another server.
@@ -51,16 +51,16 @@ pub enum Origin {
 pub enum Freshness {
     /// They are up to date.
     Current,
-    /// The server that has them did not answer, so they may be out of date.
+    /// The server that has them did not respond, so they may be out of date.
     Stale,
 }
 
 /// A kind with its group and version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kind {
-    /// Empty for the core group, and for built-in kinds of the group version in which they stand.
+    /// Empty for the core group, and for built-in kinds of the group version that contains them.
     pub group: Arc<str>,
-    /// Empty for built-in kinds of the group version in which they stand.
+    /// Empty for built-in kinds of the group version that contains them.
     pub version: Arc<str>,
     /// `Deployment`
     pub kind: Arc<str>,
@@ -80,7 +80,7 @@ pub enum Scope {
 pub struct Resource {
     /// Plural name, `deployments`.
     pub name: Arc<str>,
-    /// The kind of the answer to a request.
+    /// The kind of the response to a request.
     pub response_kind: Kind,
     /// Where its objects live.
     pub scope: Scope,
@@ -103,9 +103,9 @@ pub struct Resource {
 pub struct Subresource {
     /// `status`
     pub name: Arc<str>,
-    /// The kind of the answer to a request. Where it is unknown, all members are empty, and so they are published: old clients do
-    /// not read a document without the member (upstream: `ConvertGroupVersionIntoToDiscovery` of apiserver, and
-    /// `DiscoveryManager` of kube-aggregator).
+    /// The kind of the response to a request. If it is unknown, all members are empty, and are published as such: old
+    /// clients do not read a document without the member (upstream: `ConvertGroupVersionIntoToDiscovery` of apiserver,
+    /// and `DiscoveryManager` of kube-aggregator).
     pub response_kind: Kind,
     /// Further kinds that requests may send.
     pub accepted_types: Vec<Kind>,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The longest path and the longest query that are taken from an index, in bytes.
+/// The maximum length of a path or a query that is read from an index, in bytes.
 const LONGEST: usize = 2048;
 
 /// An index: the query of each document's URL (`hash=…`), by path (`apis/apps/v1`), in the order of paths.
@@ -44,7 +44,7 @@ impl Index {
     /// # Ok::<(), String>(())
     /// ```
     pub fn read(body: &[u8]) -> Result<Index, String> {
-        // An array would be taken for an object without members.
+        // An array would be read as an object without members.
         if body.trim_ascii_start().first() != Some(&b'{') {
             return Err("it is no object".to_owned());
         }
@@ -59,24 +59,24 @@ impl Index {
         Ok(Index { documents })
     }
 
-    /// The index without what belongs to no group, such as `version`.
+    /// Returns the index without documents that belong to no group, such as `version`.
     #[must_use]
     pub fn of_groups(mut self) -> Index {
         self.documents.retain(|path, _| is_of_group(path));
         self
     }
 
-    /// Whether there is a document of that path.
+    /// Returns whether there is a document with that path.
     pub fn has(&self, path: &str) -> bool {
         self.documents.contains_key(path)
     }
 
-    /// The hash of a document, if the index has one.
+    /// Returns the hash of a document, if the index has one.
     pub fn hash(&self, path: &str) -> Option<&str> {
         hash_in(self.documents.get(path)?.as_deref()?)
     }
 
-    /// The URL of a document.
+    /// Returns the URL of a document.
     pub fn url(&self, path: &str) -> Option<String> {
         self.documents.get(path).map(|query| url_of(path, query.as_deref()))
     }
@@ -94,7 +94,7 @@ impl Index {
         }
     }
 
-    /// Replaces the query of a document's URL by that of another URL, to which the server redirected. Returns whether
+    /// Replaces the query of a document's URL with that of another URL, to which the server redirected. Returns whether
     /// the URL leads to the document.
     pub fn redirect(&mut self, path: &str, url: &str) -> bool {
         match (self.documents.get_mut(path), query_of(path, url)) {
@@ -106,22 +106,22 @@ impl Index {
         }
     }
 
-    /// Paths and URLs of the documents. A URL that does not lead to the path of its document is replaced.
+    /// Returns the paths and URLs of the documents. A URL that does not lead to the path of its document is replaced.
     pub fn urls(&self) -> impl Iterator<Item = (&str, String)> {
         self.documents.iter().map(|(path, query)| (path.as_str(), url_of(path, query.as_deref())))
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.documents.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }
 
-    /// The index as a server would publish it.
+    /// Returns the index as a server would publish it.
     pub fn to_json(&self) -> String {
         let paths: Map<String, Value> =
             self.urls().map(|(path, url)| (path.to_owned(), json!({ "serverRelativeURL": url }))).collect();
@@ -129,7 +129,7 @@ impl Index {
     }
 }
 
-/// Whether a path is that of a group version or group: `api/V`, `apis/G/V`, `apis/G`.
+/// Returns whether a path is that of a group version or group: `api/V`, `apis/G/V`, `apis/G`.
 fn is_of_group(path: &str) -> bool {
     let mut segments = path.split('/');
     match (segments.next(), segments.next(), segments.next(), segments.next()) {
@@ -139,8 +139,8 @@ fn is_of_group(path: &str) -> bool {
     }
 }
 
-/// The path of the document of a group version: `apis/apps/v1` of `apps/v1`, `api/v1` of `v1`. None if the text is no
-/// group version.
+/// Returns the path of the document of a group version: `apis/apps/v1` for `apps/v1`, `api/v1` for `v1`. Returns `None`
+/// if the string is not a group version.
 ///
 /// # Example
 /// ```
@@ -157,7 +157,7 @@ pub fn path_of(group_version: &str) -> Option<String> {
     (is_of_group(&path) && path.matches('/').count() == if path.starts_with("apis/") { 2 } else { 1 }).then_some(path)
 }
 
-/// Whether a path needs no escapes and leads nowhere else.
+/// Returns whether a path needs no escapes and stays below the server's path.
 fn is_plain(path: &str) -> bool {
     let segment = |segment: &str| {
         !matches!(segment, "" | "." | "..")
@@ -166,8 +166,8 @@ fn is_plain(path: &str) -> bool {
     path.len() <= LONGEST && path.split('/').all(segment)
 }
 
-/// Whether a string can be a group or a version: a path segment that needs no escapes, and begins and ends with a
-/// letter or digit.
+/// Returns whether a string can be a group or a version: a path segment that needs no escapes, and begins and ends with
+/// a letter or digit.
 pub fn is_name(text: &str) -> bool {
     let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
     text.len() <= 253
@@ -183,13 +183,13 @@ fn url_of(path: &str, query: Option<&str>) -> String {
     }
 }
 
-/// The value of `hash` in a query.
+/// Returns the value of `hash` in a query.
 fn hash_in(query: &str) -> Option<&str> {
     query.split('&').find_map(|part| part.strip_prefix("hash=")).filter(|hash| !hash.is_empty())
 }
 
-/// The query of the URL of a document. A prefix of the path before `/openapi/v3` is ignored: a server behind a prefix
-/// may or may not include it.
+/// Returns the query of the URL of a document. A prefix of the path before `/openapi/v3` is ignored: a server behind a
+/// prefix may or may not include it.
 fn query_of(path: &str, url: &str) -> Option<String> {
     let (place, query) = url.split_once('?')?;
     let same = place.strip_suffix(path).is_some_and(|rest| rest.ends_with("/openapi/v3/"));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_index_is_refused() {
+    fn invalid_indexes_are_refused() {
         for body in ["", "[]", "<html>", r#"{"paths":[]}"#, r#"{"paths":{"a":"b"}}"#, r#"{"paths":{}"#, "{} {}"] {
             assert!(Index::read(body.as_bytes()).is_err(), "{body}");
         }

@@ -37,10 +37,10 @@ const BUILT_IN: &[BuiltIn] = &[
     ("storagemigration.k8s.io", 15800, &[("v1beta1", 9), ("v1alpha1", 9)]),
 ];
 
-/// The priorities of an APIService that names none (upstream: `aggregated.resourceDiscoveryManager`).
+/// The priorities of an APIService without priorities (upstream: `aggregated.resourceDiscoveryManager`).
 pub const UNSET_PRIORITY: Priority = Priority { group: 1000, version: 15 };
 
-/// The priorities of one of kube-apiserver's own group versions; `None` for all other groups.
+/// Returns the priorities of one of kube-apiserver's own group versions, or `None` for all other groups.
 ///
 /// # Example
 /// ```
@@ -55,7 +55,7 @@ pub fn built_in_priority(group: &str, version: &str) -> Option<Priority> {
     Some(Priority { group: *priority, version })
 }
 
-/// Whether a group is one of kube-apiserver's own.
+/// Returns whether a group is one of kube-apiserver's own.
 pub(super) fn is_built_in(group: &str) -> bool {
     BUILT_IN.iter().any(|(name, ..)| *name == group)
 }

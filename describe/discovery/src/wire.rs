@@ -1,7 +1,7 @@
 //! The protobuf messages of discovery (upstream: `generated.proto` of `k8s.io/api/apidiscovery/v2`,
-//! `k8s.io/apimachinery/pkg/apis/meta/v1` and `pkg/runtime`). JSON is read into them too.
+//! `k8s.io/apimachinery/pkg/apis/meta/v1` and `pkg/runtime`). JSON is read into them, too.
 //!
-//! The server's encoder also writes empty strings, numbers and objects that Go holds by value. They are optional here,
+//! The server's encoder also writes empty strings, numbers and objects that Go stores by value. They are optional here,
 //! and the printer sets them.
 
 /// The first bytes of every object in protobuf form.
@@ -53,7 +53,7 @@ pub(super) struct GroupDiscovery {
     pub(super) versions: Vec<VersionDiscovery>,
 }
 
-/// The members of ObjectMeta that the encoder always writes. Only the name matters in discovery.
+/// The members of ObjectMeta that the encoder always writes. Discovery uses only the name.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct ObjectMeta {
     #[prost(string, optional, tag = "1")]

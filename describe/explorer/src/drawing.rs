@@ -1,4 +1,4 @@
-//! A graph of names, and what it is printed as.
+//! A graph of names, and its printed forms.
 
 use crate::{layout, svg};
 use kubeshape_convert::document::Document;
@@ -7,10 +7,10 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The largest graph that is drawn. Nobody reads a larger one.
+/// The size of the largest graph that is drawn. A larger one is unreadable.
 pub const MAX_NODES: usize = 1_000;
 
-/// A graph has more than [`MAX_NODES`] nodes.
+/// The error for a graph with more than [`MAX_NODES`] nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a graph of {0} nodes cannot be drawn: the largest has {MAX_NODES}")]
 pub struct TooLarge(pub usize);
@@ -20,9 +20,9 @@ pub struct TooLarge(pub usize);
 pub struct Edge {
     /// The index of the node that refers.
     pub from: usize,
-    /// The index of the node that is referred to.
+    /// The index of the node to which it refers.
     pub to: usize,
-    /// What is written on it; may be empty.
+    /// The label; may be empty.
     pub label: String,
 }
 
@@ -47,7 +47,7 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// The references between the definitions of a document. Definitions without any are left out.
+    /// Returns the references between the definitions of a document. Definitions without references are left out.
     pub fn of_document(document: &Document<'_>) -> Drawing {
         let graph = Graph::of(document);
         let mut drawing = Drawing::default();
@@ -63,7 +63,7 @@ impl Drawing {
         drawing
     }
 
-    /// Adds a node, or finds the one of that name. Returns its index.
+    /// Adds a node, unless there is one with that name. Returns its index.
     pub fn node(&mut self, name: &str) -> usize {
         if let Some(index) = self.index.get(name) {
             return *index;
@@ -73,7 +73,7 @@ impl Drawing {
         self.nodes.len() - 1
     }
 
-    /// Adds a reference, unless there is one of the same label.
+    /// Adds a reference, unless there is one with the same label.
     pub fn edge(&mut self, from: usize, to: usize, label: &str) {
         let edge = Edge { from, to, label: label.to_owned() };
         if let Err(at) = self.edges.binary_search(&edge) {
@@ -81,17 +81,17 @@ impl Drawing {
         }
     }
 
-    /// The names of the nodes.
+    /// Returns the names of the nodes.
     pub fn nodes(&self) -> &[String] {
         &self.nodes
     }
 
-    /// The references, in order.
+    /// Returns the references, in order.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
-    /// The part of the graph that one node refers to or is referred to by, directly or not.
+    /// Returns the part of the graph to which one node refers or from which it is referred to, directly or indirectly.
     #[must_use]
     pub fn around(&self, name: &str) -> Drawing {
         let Some(center) = self.index.get(name) else { return Drawing::default() };
@@ -118,7 +118,7 @@ impl Drawing {
         out
     }
 
-    /// The graph as petgraph has it.
+    /// Returns the graph as petgraph's type.
     pub fn graph(&self) -> DiGraph<(), ()> {
         let mut graph = DiGraph::with_capacity(self.nodes.len(), self.edges.len());
         for _ in &self.nodes {
@@ -130,7 +130,8 @@ impl Drawing {
         graph
     }
 
-    /// The graph as SVG: what refers is on the left. Colours are those of the page around it, or readable on white.
+    /// Returns the graph as SVG, with referring nodes on the left. It uses the colours of the surrounding page, or
+    /// colours that are readable on white.
     ///
     /// # Errors
     /// There are more than [`MAX_NODES`] nodes.
@@ -141,7 +142,7 @@ impl Drawing {
         Ok(svg::print(self, &layout::layers(&self.graph())))
     }
 
-    /// The graph for Graphviz.
+    /// Returns the graph for Graphviz.
     pub fn dot(&self) -> String {
         let mut out = String::from("digraph {\n  rankdir=LR;\n  node [shape=box];\n");
         for (at, name) in self.nodes.iter().enumerate() {
@@ -155,7 +156,7 @@ impl Drawing {
         out
     }
 
-    /// The graph as Mermaid, which Markdown shows on GitHub and GitLab.
+    /// Returns the graph as Mermaid, which GitHub and GitLab show in Markdown.
     pub fn mermaid(&self) -> String {
         let escaped = |text: &str| svg::escape(text).replace('#', "#35;").replace('&', "#").replace('\n', " ");
         let mut out = String::from("graph LR\n");
@@ -170,7 +171,7 @@ impl Drawing {
     }
 }
 
-/// A string of DOT.
+/// Returns a string in DOT.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " "))
 }

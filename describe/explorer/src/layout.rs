@@ -1,16 +1,17 @@
-//! Where the nodes of a graph are drawn: in layers, what refers before what it refers to.
+//! The positions of the nodes of a graph: in layers, referring nodes before their targets.
 
 use petgraph::Direction;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// How often layers are put in order.
+/// How often layers are sorted.
 const SWEEPS: usize = 6;
 
-/// The nodes by layers, from the left, each from the top. Nodes that refer to each other in a circle are in one layer.
+/// Returns the nodes by layer, from the left, each from the top. Nodes that refer to each other in a cycle are in one
+/// layer.
 pub(crate) fn layers(graph: &DiGraph<(), ()>) -> Vec<Vec<usize>> {
     let mut rank = vec![0_usize; graph.node_count()];
-    // Components come in reverse order: what is referred to before what refers.
+    // Components are in reverse order: targets before the nodes that refer to them.
     for component in kosaraju_scc(graph).into_iter().rev() {
         let before = component.iter().flat_map(|node| graph.neighbors_directed(*node, Direction::Incoming));
         let outside = before.filter(|node| !component.contains(node));
@@ -30,7 +31,7 @@ pub(crate) fn layers(graph: &DiGraph<(), ()>) -> Vec<Vec<usize>> {
     layers
 }
 
-/// Puts the nodes of each layer where their neighbours are on average.
+/// Sorts the nodes of each layer by the average position of their neighbours.
 fn order(graph: &DiGraph<(), ()>, layers: &mut [Vec<usize>], direction: Direction) {
     let mut place = vec![0.0_f64; graph.node_count()];
     for layer in layers.iter() {
@@ -54,7 +55,7 @@ fn order(graph: &DiGraph<(), ()>, layers: &mut [Vec<usize>], direction: Directio
 #[expect(clippy::cast_precision_loss, reason = "a layer has at most a thousand nodes")]
 fn set_places(layer: &[usize], place: &mut [f64]) {
     for (at, node) in layer.iter().enumerate() {
-        // Middles of layers are at one height.
+        // The middles of all layers are at the same height.
         place[*node] = (at as f64) - (layer.len() as f64) / 2.0;
     }
 }
@@ -65,12 +66,12 @@ mod tests {
     use petgraph::graph::DiGraph;
 
     #[test]
-    fn what_refers_is_before_what_it_refers_to() {
+    fn referring_nodes_are_before_their_targets() {
         assert_eq!(layers(&DiGraph::from_edges([(0_u32, 1), (1, 2), (0, 2)])), [[0], [1], [2]]);
     }
 
     #[test]
-    fn a_circle_is_in_one_layer() {
+    fn a_cycle_is_in_one_layer() {
         assert_eq!(layers(&DiGraph::from_edges([(0_u32, 1), (1, 0), (1, 2)])), [vec![0, 1], vec![2]]);
     }
 }

@@ -1,7 +1,7 @@
-//! The explorer of kubeshape: a web application, and the pictures of graphs that it shows.
+//! The explorer of kubeshape: a web application, and drawings of graphs.
 //!
-//! [`Drawing`] is a graph of names. It is printed as SVG, for Graphviz, or as Mermaid. With the feature `files`, `FILES` are
-//! the files of the application.
+//! [`Drawing`] is a graph of names. It is printed as SVG, for Graphviz, or as Mermaid. With the feature `files`,
+//! `FILES` are the files of the application.
 
 mod drawing;
 mod layout;
@@ -37,7 +37,7 @@ pub const FILES: [File; 6] = [
         content_type: "text/javascript; charset=utf-8",
         bytes: include_bytes!("../dist/worker.js"),
     },
-    // Compressed for all servers: the application unpacks it.
+    // Always compressed, for all servers: the application unpacks it.
     File {
         path: "kubeshape.wasm.gz",
         content_type: "application/octet-stream",

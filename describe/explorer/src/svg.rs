@@ -1,14 +1,14 @@
-//! Printing a graph as SVG.
+//! Prints a graph as SVG.
 
 use crate::Drawing;
 use std::fmt::Write;
 
-/// The height of a node, and of its distance from the next one.
+/// The height of a node, and its distance from the next one.
 const HEIGHT: usize = 30;
 const GAP: usize = 14;
 /// The distance between layers, for labels and curves.
 const BETWEEN: usize = 110;
-/// The width of a character, and the longest name that is shown whole.
+/// The width of a character, and the maximum length of a name that is shown in full.
 const CHARACTER: usize = 8;
 const LONGEST: usize = 44;
 
@@ -19,20 +19,20 @@ const STYLE: &str = "\
 .edge text{fill:var(--graph-label,#5b667c);font:11px ui-sans-serif,system-ui,sans-serif;text-anchor:middle}\
 .tip{fill:var(--graph-line,#8792a8)}";
 
-/// Text for XML.
+/// Escapes a string for XML.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A name without what contains it, cut if it is very long.
+/// Returns a name without its package, truncated if it is very long.
 fn shown(name: &str) -> String {
-    // `io.k8s.api.core.v1.Pod`: the last two parts say most.
+    // `io.k8s.api.core.v1.Pod`: the last two parts are the most informative.
     let short = if name.len() > LONGEST { name.rsplitn(3, '.').take(2).collect::<Vec<_>>() } else { vec![name] };
     let short: String = short.into_iter().rev().collect::<Vec<_>>().join(".");
     if short.chars().count() > LONGEST { short.chars().take(LONGEST - 1).chain(['…']).collect() } else { short }
 }
 
-/// The graph, with its nodes by layers.
+/// Prints the graph, with its nodes by layer.
 pub(crate) fn print(drawing: &Drawing, layers: &[Vec<usize>]) -> String {
     let names: Vec<String> = drawing.nodes().iter().map(|name| shown(name)).collect();
     let tallest = layers.iter().map(Vec::len).max().unwrap_or(0);
@@ -66,7 +66,7 @@ pub(crate) fn print(drawing: &Drawing, layers: &[Vec<usize>]) -> String {
             let middle = usize::midpoint(start, x2);
             (format!("M{start} {y1}C{middle} {y1} {middle} {y2} {x2} {y2}"), (middle, usize::midpoint(y1, y2)))
         } else {
-            // In one layer: around its right side.
+            // Between nodes of one layer: around the right side.
             let (end, out) = (x2 + w2, start.max(x2 + w2) + BETWEEN / 2);
             (format!("M{start} {y1}C{out} {y1} {out} {} {end} {}", y2 + 4, y2 + 4), (out, usize::midpoint(y1, y2)))
         };

@@ -1,14 +1,14 @@
-//! What to do about one case of a code, where that is known better than for all of them.
+//! Advice for one case of a code, if it can be more specific than that of the code.
 
 use crate::Code;
 use kubeshape_yaml::Node;
 
-/// The beginning of an input, which shows whether it is text.
+/// The length of the start of an input that shows whether it is text, in bytes.
 const HEAD: usize = 1024;
-/// How far before the place a template is looked for. Every document of a stream may be broken.
+/// How far before the location a template is searched for, in bytes. Every document of a stream may be broken.
 const BEFORE: usize = 1 << 16;
 
-/// What to do about an input that is not YAML. Reading stopped at that byte.
+/// Returns what to do about an input that is not YAML. Reading stopped at that byte.
 pub(crate) fn not_yaml(bytes: &[u8], offset: usize) -> Option<String> {
     let head = &bytes[..bytes.len().min(HEAD)];
     let text = if matches!(head, [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..]) || is_utf16(head) {
@@ -28,7 +28,7 @@ pub(crate) fn not_yaml(bytes: &[u8], offset: usize) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Every other byte is zero, as in UTF-16 without a byte order mark.
+/// Returns whether every other byte is zero, as in UTF-16 without a byte order mark.
 fn is_utf16(head: &[u8]) -> bool {
     let pairs = head.chunks_exact(2);
     let count = pairs.len();
@@ -44,14 +44,14 @@ fn is_control(byte: u8) -> bool {
     byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0C | 0x1B)
 }
 
-/// Whether there is a template's action up to the line on which reading stopped.
+/// Returns whether there is a template's action up to the line where reading stopped.
 fn has_template(bytes: &[u8], offset: usize) -> bool {
     let offset = offset.min(bytes.len());
     let end = memchr::memchr(b'\n', &bytes[offset..]).map_or(bytes.len(), |at| offset + at);
     memchr::memmem::find(&bytes[offset.saturating_sub(BEFORE)..end], b"{{").is_some()
 }
 
-/// What to do about a note on this node.
+/// Returns what to do about a note on this node.
 pub(crate) fn about(code: Code, node: Node<'_>) -> Option<String> {
     let written = node.document().source().get(node.span())?;
     match code {
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_advice_fits_the_input() {
+    fn the_advice_matches_the_input() {
         let utf16: Vec<u8> = "a: 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
         for (bytes, offset, part) in [
             (&b"\xFF\xFEa\0:\0"[..], 0, "UTF-16"),

@@ -1,10 +1,10 @@
-//! Files that manifests are built from: kustomizations, patches, values of Helm charts. No server gets them.
+//! Files from which manifests are built: kustomizations, patches, values of Helm charts. They are not sent to servers.
 
 use crate::{Content, read};
 use kubeshape_structural::read::is_crd;
 use kubeshape_yaml::{Kind, Limits, Node};
 
-/// What a file is that manifests are built from.
+/// The kind of a file from which manifests are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum BuildFile {
@@ -22,7 +22,7 @@ pub enum BuildFile {
 
 /// The API group of kustomizations and components.
 const KUSTOMIZE: &str = "kustomize.config.k8s.io/";
-/// Names of files that kustomize takes for a kustomization.
+/// Names of files that kustomize reads as a kustomization.
 pub const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 /// The file that makes a folder a Helm chart.
 const CHART: &str = "Chart.yaml";
@@ -43,14 +43,14 @@ const CONFIGURATION: [&str; 12] = [
     "crds",
 ];
 
-/// The fields of `spec` that every CustomResourceDefinition needs one of. A patch has none of them.
+/// Fields of `spec`, one of which every CustomResourceDefinition needs. A patch has none of them.
 const DEFINITION: [&str; 5] = ["group", "names", "scope", "versions", "version"];
 
 impl BuildFile {
-    /// What a document is, by its members and the name of its file; none if it may be a manifest.
+    /// Returns the kind of a document, by its members and the name of its file, or `None` if it may be a manifest.
     ///
-    /// A CustomResourceDefinition is a patch if it has no `spec`, or a `spec` without a group, names, a scope and versions, as
-    /// the patches of kubebuilder.
+    /// A CustomResourceDefinition is a patch if it has no `spec`, or a `spec` without a group, names, a scope and
+    /// versions, like the patches of kubebuilder.
     ///
     /// # Example
     /// ```
@@ -92,7 +92,7 @@ impl BuildFile {
         }
     }
 
-    /// The word for one of them, and for several.
+    /// Returns the word for one of them, and for several.
     pub fn names(self) -> (&'static str, &'static str) {
         match self {
             BuildFile::Kustomization => ("kustomization", "kustomizations"),
@@ -103,10 +103,10 @@ impl BuildFile {
         }
     }
 
-    /// What a file is, by its bytes and its name: what its first document is, if none of them may be a manifest. A file
-    /// with errors is not one, so that its reader reports the errors.
+    /// Returns the kind of a file, by its bytes and its name: that of its first document, if none of them may be a
+    /// manifest. Returns `None` for a file with errors, so that its reader reports them.
     ///
-    /// Most files are decided by a search for a few words, which is much faster than to read them.
+    /// For most files, searching for a few words is enough, which is much faster than reading them.
     pub fn of_file(name: &str, bytes: &[u8], limits: Limits) -> Option<BuildFile> {
         if !may_be(name, bytes) {
             return None;
@@ -118,7 +118,7 @@ impl BuildFile {
     }
 }
 
-/// Whether a file with these bytes may be one.
+/// Returns whether a file with these bytes may be one.
 fn may_be(name: &str, bytes: &[u8]) -> bool {
     const WORDS: [&[u8]; 4] = [b"kustomize.config.k8s.io", b"$patch", b"fieldSpecs", b"Reference"];
     let has = |word: &[u8]| memchr::memmem::find(bytes, word).is_some();
@@ -130,9 +130,9 @@ fn may_be(name: &str, bytes: &[u8]) -> bool {
         || ((has(b"op:") || has(b"\"op\"")) && has(b"path"))
 }
 
-/// Returns the paths that a kustomization lists as something else than resources, with what they are, in order. A path
-/// that is a resource as well is left out. Paths are relative to the kustomization's folder; some may be inline YAML or
-/// addresses.
+/// Returns the paths that a kustomization lists as something else than resources, with their kinds, in order. A path
+/// that is also a resource is left out. Paths are relative to the kustomization's folder; some may be inline YAML or
+/// URLs.
 ///
 /// # Example
 /// ```
@@ -163,30 +163,30 @@ pub fn listed(kustomization: Node<'_>) -> Vec<(&str, BuildFile)> {
     kinds.filter(|(path, _)| !resources.contains(&plain(path))).collect()
 }
 
-/// A path without `./`.
+/// Returns a path without `./`.
 fn plain(path: &str) -> &str {
     path.trim_start_matches("./")
 }
 
-/// Whether a `spec` is that of a patch: it has members, but none that only a whole definition has.
+/// Returns whether a `spec` is that of a patch: it has members, but none that only a whole definition has.
 fn is_part_of_spec(spec: Node<'_>) -> bool {
     spec.kind() == Kind::Map && DEFINITION.iter().all(|member| spec.get(member).is_none())
 }
 
-/// A JSON patch (RFC 6902): a list of operations.
+/// Returns whether a document is a JSON patch (RFC 6902): a list of operations.
 fn is_json_patch(list: Node<'_>) -> bool {
     let is_text = |node: Node<'_>, key| node.get(key).and_then(Node::as_str).is_some();
     !list.is_empty() && list.items().all(|item| is_text(item, "op") && is_text(item, "path"))
 }
 
-/// Settings of kustomize: lists of fields, and nothing else.
+/// Returns whether a document is settings of kustomize: only lists of fields.
 fn is_configuration(root: Node<'_>) -> bool {
     let is_setting =
         |key: &str, value: Node<'_>| CONFIGURATION.contains(&key) && matches!(value.kind(), Kind::Seq | Kind::Null);
     !root.is_empty() && root.pairs().all(|(key, value)| is_setting(key.text(), value))
 }
 
-/// `values.yaml`, `values-prod.yaml`, `prod.values.yaml` and the like.
+/// Returns whether a name is `values.yaml`, `values-prod.yaml`, `prod.values.yaml` or the like.
 fn is_name_of_values(name: &str) -> bool {
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
     let is_part = |part: &str| part.eq_ignore_ascii_case("values");

@@ -1,11 +1,11 @@
-//! What a document is.
+//! The kinds of documents.
 
 use kubeshape_discovery::read::DocumentKind;
 use kubeshape_schema::{Code, Dialect, Note};
 use kubeshape_structural::read::{is_crd, is_list, item_version};
 use kubeshape_yaml::{Kind, Node};
 
-/// What a document is, by its members.
+/// The kind of a document, by its members.
 ///
 /// # Example
 /// ```
@@ -23,9 +23,9 @@ pub enum Content {
     Crd,
     /// An OpenAPI document: it has a member `swagger` or `openapi`.
     OpenApi(Dialect),
-    /// Nothing but `definitions`: an OpenAPI v2 document without its head, as Kubernetes' libraries take it.
+    /// Only `definitions`: an OpenAPI v2 document without its head, as Kubernetes' libraries accept it.
     Definitions,
-    /// A structured-merge-diff schema: nothing but a list of `types`.
+    /// A structured-merge-diff schema: only a list of `types`.
     Smd,
     /// A discovery document, `/version`, or the list of paths of `/`.
     Discovery(DocumentKind),
@@ -40,7 +40,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// What the document with this root is.
+    /// Returns the kind of the document with this root.
     pub fn of(root: Node<'_>) -> Content {
         if root.kind() != Kind::Map {
             return Content::Other;
@@ -68,7 +68,7 @@ impl Content {
         }
     }
 
-    /// The dialect of an OpenAPI document, with or without its head.
+    /// Returns the dialect of an OpenAPI document, with or without its head.
     pub fn dialect(self) -> Option<Dialect> {
         match self {
             Content::OpenApi(dialect) => Some(dialect),
@@ -77,13 +77,14 @@ impl Content {
         }
     }
 
-    /// Whether the document may hold CustomResourceDefinitions: it is one, a list, or an object of another kind.
+    /// Returns whether the document may contain CustomResourceDefinitions: it is one, a list, or an object of another
+    /// kind.
     pub fn has_objects(self) -> bool {
         !matches!(self, Content::OpenApi(_) | Content::Definitions | Content::Smd)
     }
 }
 
-/// What a node is, for messages about one of the wrong kind: `v1 ConfigMap`, `no Kubernetes object`.
+/// Describes a node for messages about one of the wrong kind: `v1 ConfigMap`, `no Kubernetes object`.
 pub fn describe(node: Node<'_>) -> String {
     let text = |key| node.get(key).and_then(Node::as_str).unwrap_or_default();
     match (text("apiVersion"), text("kind")) {
@@ -92,7 +93,7 @@ pub fn describe(node: Node<'_>) -> String {
     }
 }
 
-/// The warning about an object of which nothing can be made where CustomResourceDefinitions and OpenAPI documents are
+/// Returns the warning about an object that is useless where CustomResourceDefinitions and OpenAPI documents are
 /// expected.
 pub fn skipped(node: Node<'_>) -> Note<'static> {
     let detail = format!("found {}, expected a CustomResourceDefinition or an OpenAPI document", describe(node));

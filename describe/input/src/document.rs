@@ -1,4 +1,4 @@
-//! Documents, owned and lent.
+//! Documents, owned and borrowed.
 
 use crate::resolve::LinesOf;
 use crate::{Code, Content, Excerpt, Finding, Lines, Resolver, Source};
@@ -7,13 +7,13 @@ use kubeshape_yaml::{Node, Parents, Tape};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// A document of an input. It owns everything that it is read from.
+/// A document of an input. It owns everything from which it was read.
 #[derive(Clone, Debug)]
 pub struct Document {
     source: Arc<Source>,
     tape: Tape,
     content: Content,
-    /// Made when the first pointer is requested.
+    /// Built when the first pointer is requested.
     parents: OnceLock<Parents>,
 }
 
@@ -27,45 +27,45 @@ impl Document {
         Document { source: Arc::new(source), ..self }
     }
 
-    /// What it is.
+    /// Returns its kind.
     pub fn content(&self) -> Content {
         self.content
     }
 
-    /// The source text that contains it.
+    /// Returns the source that contains it.
     pub fn source(&self) -> &Arc<Source> {
         &self.source
     }
 
-    /// Its nodes.
+    /// Returns its nodes.
     pub fn document(&self) -> kubeshape_yaml::Document<'_> {
         self.tape.document(self.source.text())
     }
 
-    /// Its root.
+    /// Returns its root.
     pub fn root(&self) -> Node<'_> {
-        // Documents without any node are not kept.
+        // Documents without nodes are not kept.
         self.document().node(0)
     }
 
-    /// Its CustomResourceDefinitions, those in lists included, and its other objects.
+    /// Returns its CustomResourceDefinitions, including those in lists, and its other objects.
     ///
     /// An OpenAPI document and a structured-merge-diff schema have neither.
     pub fn manifests(&self) -> (Vec<Manifest<'_>>, Vec<Node<'_>>) {
         if self.content.has_objects() { manifests(self.root()) } else { (Vec::new(), Vec::new()) }
     }
 
-    /// Its objects: of a list the items, of lists in lists theirs, of anything else itself.
+    /// Returns its objects: the items of a list and of lists in it, or the object itself.
     pub fn objects(&self) -> Vec<Node<'_>> {
         expand_list(self.root())
     }
 
-    /// The JSON pointer of a node, by its index; empty if there is no such node.
+    /// Returns the JSON pointer of a node, by its index; empty if there is no such node.
     pub fn pointer(&self, node: u32) -> String {
         self.parents.get_or_init(|| Parents::of(self.document())).pointer(self.document(), node)
     }
 
-    /// Makes findings of notes about this document.
+    /// Returns a resolver, which converts notes about this document to findings.
     pub fn resolver(&self) -> Resolver<'_> {
         let (name, has_lines) = (self.source.name(), self.source.has_lines());
         Resolver::new(name, (self.document(), &self.parents), has_lines, LinesOf::Source(&self.source))
@@ -85,38 +85,38 @@ pub struct DocumentRef<'r> {
 }
 
 impl<'r> DocumentRef<'r> {
-    /// What it is.
+    /// Returns its kind.
     pub fn content(&self) -> Content {
         self.content
     }
 
-    /// Its nodes.
+    /// Returns its nodes.
     pub fn document(&self) -> kubeshape_yaml::Document<'r> {
         self.document
     }
 
-    /// Its root.
+    /// Returns its root.
     pub fn root(&self) -> Node<'r> {
         self.document.node(0)
     }
 
-    /// Its objects: see [`Document::objects`].
+    /// Returns its objects: see [`Document::objects`].
     pub fn objects(&self) -> Vec<Node<'r>> {
         expand_list(self.root())
     }
 
-    /// The name of the input.
+    /// Returns the name of the input.
     pub fn name(&self) -> &'r Arc<str> {
         self.name
     }
 
-    /// Whether lines and columns of the text are those of the input.
+    /// Returns whether lines and columns of the source are those of the input.
     pub fn has_lines(&self) -> bool {
         self.has_lines
     }
 
-    /// A finding about a node, with its place. [`DocumentRef::explain`] adds what programs and people want to know
-    /// besides.
+    /// Returns a finding about a node, with its location. [`DocumentRef::explain`] adds further information for
+    /// programs and people.
     pub fn finding(&mut self, code: Code, at: Node<'_>, detail: impl Into<String>) -> Finding {
         let mut finding = Finding::new(code, detail).in_input(Arc::clone(self.name));
         if self.has_lines {
@@ -136,12 +136,12 @@ impl<'r> DocumentRef<'r> {
         finding.pointer = Some(parents.pointer(self.document, at.index()));
     }
 
-    /// Its CustomResourceDefinitions and its other objects: see [`Document::manifests`].
+    /// Returns its CustomResourceDefinitions and its other objects: see [`Document::manifests`].
     pub fn manifests(&self) -> (Vec<Manifest<'r>>, Vec<Node<'r>>) {
         if self.content.has_objects() { manifests(self.root()) } else { (Vec::new(), Vec::new()) }
     }
 
-    /// The warning about text between this document and the next one, which Kubernetes ignores. It is there when a
+    /// Returns the warning about text between this document and the next one, which Kubernetes ignores. It exists if a
     /// document ends before the next `---`.
     pub fn ignored(&mut self) -> Option<Finding> {
         let range = self.ignored.clone()?;
@@ -154,12 +154,12 @@ impl<'r> DocumentRef<'r> {
         Some(finding)
     }
 
-    /// Makes findings of notes about this document.
+    /// Returns a resolver, which converts notes about this document to findings.
     pub fn resolver(self) -> Resolver<'r> {
         Resolver::new(self.name, (self.document, self.parents), self.has_lines, LinesOf::Lent(self.lines))
     }
 
-    /// Makes findings of notes about this document, for a while.
+    /// Returns a resolver that borrows this document.
     pub fn resolver_mut(&mut self) -> Resolver<'_> {
         Resolver::new(self.name, (self.document, self.parents), self.has_lines, LinesOf::Lent(self.lines))
     }

@@ -1,4 +1,4 @@
-//! Findings: errors, warnings and losses with everything that a reader needs to know about them.
+//! Findings: errors, warnings and losses with everything that users need to know about them.
 
 use crate::{Code, Excerpt, NoteKind, Place};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A shape in which Kubernetes shows or treats an API.
+/// A form in which Kubernetes publishes or processes an API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Shape {
     /// The OpenAPI v3 document.
@@ -19,12 +19,12 @@ pub enum Shape {
     JsonSchema,
     /// The structural schema of a CustomResourceDefinition.
     Structural,
-    /// The document that kustomize merges lists by.
+    /// The document with which kustomize merges lists.
     Kustomize,
 }
 
 impl Shape {
-    /// The name in reports and on the command line.
+    /// Returns the name in reports and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Shape::V3 => "v3",
@@ -40,9 +40,10 @@ impl Shape {
 /// An error, a warning or a loss.
 ///
 /// Its [`Display`](fmt::Display) is one line. Serialized, it is an object with the members `code`, `kind`, `pointer`,
-/// `input`, `line`, `column`, `resource`, `version`, `shape`, `detail` and `message`, in this order; what is not known
-/// is null. Behind them come, if there are any: `releases`, if only some releases of Kubernetes say it; `endLine` and `endColumn`, the
-/// column behind the marked text; `notes`; and `help`, if it is known better than for all cases of the code.
+/// `input`, `line`, `column`, `resource`, `version`, `shape`, `detail` and `message`, in this order; unknown values are
+/// null. These follow if present: `releases`, if only some releases of Kubernetes have the finding; `endLine` and
+/// `endColumn`, the column after the marked text; `notes`; and `help`, if there is more specific help than that of the
+/// code.
 ///
 /// # Example
 /// ```
@@ -61,15 +62,15 @@ impl Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What it is; says how severe it is and what to do.
+    /// Its code, which decides its severity and general help.
     pub code: Code,
-    /// The name of the input; none if it is about no input.
+    /// The name of the input; `None` if it does not concern an input.
     pub input: Option<Arc<str>>,
-    /// Where in the input.
+    /// The line and column in the input.
     pub place: Option<Place>,
     /// JSON pointer within the document.
     pub pointer: Option<String>,
-    /// Bytes of the input's text.
+    /// The range in the input's source, in bytes.
     pub span: Option<Range<usize>>,
     /// The line of the input.
     pub excerpt: Option<Excerpt>,
@@ -79,20 +80,21 @@ pub struct Finding {
     pub version: Option<String>,
     /// The result in which something is lost.
     pub shape: Option<Shape>,
-    /// The releases of Kubernetes that say it, the oldest first, if not all requested releases do: `1.30`.
+    /// The releases of Kubernetes that have the finding, oldest first, if not all requested releases do: `1.30`.
     pub releases: Vec<String>,
     /// What was found, what was expected and what to do, in this case.
     pub detail: String,
-    /// The same for programs, if `detail` is shorter than the words of the server. Serialized, it is the member `detail`.
+    /// The detail for programs, if `detail` is shorter than the message of the server. Serialized, it is the member
+    /// `detail`.
     pub exact: Option<String>,
-    /// What else there is to know.
+    /// Further information.
     pub notes: Vec<String>,
-    /// What to do, if it is known better than for all cases of the code.
+    /// What to do, if it can be more specific than the help of the code.
     pub advice: Option<String>,
 }
 
 impl Finding {
-    /// A finding about no place.
+    /// Creates a finding without a location.
     pub fn new(code: Code, detail: impl Into<String>) -> Finding {
         Finding {
             code,
@@ -112,39 +114,39 @@ impl Finding {
         }
     }
 
-    /// The finding, about the input of that name.
+    /// Returns the finding with the name of its input.
     #[must_use]
     pub fn in_input(self, name: impl Into<Arc<str>>) -> Finding {
         Finding { input: Some(name.into()), ..self }
     }
 
-    /// The finding, about the CustomResourceDefinition or object of that name; an empty name is ignored.
+    /// Returns the finding with the name of a CustomResourceDefinition or object. An empty name is ignored.
     #[must_use]
     pub fn of_resource(self, name: impl Into<String>) -> Finding {
         Finding { resource: Some(name.into()).filter(|name| !name.is_empty()), ..self }
     }
 
-    /// What kind of finding it is: an error, a warning or a kind of loss.
+    /// Returns the kind of finding: an error, a warning or a kind of loss.
     pub fn kind(&self) -> NoteKind {
         self.code.kind()
     }
 
-    /// Whether something is wrong, so that there is no answer or not the whole one.
+    /// Returns whether it is an error, so that there is no result or only a part of it.
     pub fn is_error(&self) -> bool {
         self.kind() == NoteKind::Error
     }
 
-    /// Whether a conversion lost something, as opposed to something being wrong with the input.
+    /// Returns whether a conversion lost something, not whether something is wrong with the input.
     pub fn is_loss(&self) -> bool {
         self.kind().is_loss()
     }
 
-    /// What the code means, as a sentence without its full stop.
+    /// Returns the meaning of the code, as a sentence without its full stop.
     pub fn title(&self) -> &'static str {
         self.code.title().trim_end_matches('.')
     }
 
-    /// What is the matter, as one sentence: what the code means, and what is particular to this case.
+    /// Returns the message, as one sentence: the meaning of the code, and the detail of this case.
     pub fn message(&self) -> String {
         self.message_of(&self.detail)
     }
@@ -153,7 +155,7 @@ impl Finding {
         if detail.is_empty() { self.title().to_owned() } else { format!("{}: {detail}", self.title()) }
     }
 
-    /// Where it is: `INPUT:LINE:COLUMN`, `INPUT`, or nothing.
+    /// Returns its location: `INPUT:LINE:COLUMN`, `INPUT`, or nothing.
     pub fn location(&self) -> String {
         match (&self.input, self.place) {
             (None, _) => String::new(),
@@ -162,14 +164,14 @@ impl Finding {
         }
     }
 
-    /// The column behind the marked text, counted in characters from 1; none if the line is not known.
+    /// Returns the column after the marked text, counted in characters from 1, or `None` if the line is not known.
     pub fn end_column(&self) -> Option<usize> {
         let (place, excerpt) = (self.place?, self.excerpt.as_ref()?);
         let marked = excerpt.text.get(excerpt.span.clone()).filter(|marked| !marked.is_empty())?;
         Some(place.column + marked.chars().count())
     }
 
-    /// What to do in this case, else in general: see [`Code::help`].
+    /// Returns what to do in this case, else in general: see [`Code::help`].
     pub fn help(&self) -> String {
         self.advice.clone().unwrap_or_else(|| self.code.help())
     }
@@ -214,7 +216,7 @@ impl Serialize for Finding {
             out.serialize_field("releases", &self.releases)?;
         }
         if let Some(column) = end_column {
-            // What is marked is a part of one line.
+            // The marked text is a part of one line.
             out.serialize_field("endLine", &self.place.map(|place| place.line))?;
             out.serialize_field("endColumn", &column)?;
         }

@@ -1,15 +1,14 @@
-//! Reads inputs: bytes in, documents with their places out.
+//! Reads inputs: bytes in, documents with locations out.
 //!
-//! An input is the content of a file, of standard input or of an answer. It may be compressed (gzip, Zstandard), and
-//! holds a stream of YAML or JSON documents, or one OpenAPI document in protobuf. Everything in kubeshape that reads
-//! inputs uses this crate, so that all of it agrees on what an input holds and on what is wrong with it.
+//! An input is the content of a file, of standard input or of a response. It may be compressed (gzip, Zstandard), and
+//! contains a stream of YAML or JSON documents, or one OpenAPI document in protobuf. Everything in kubeshape that reads
+//! inputs uses this crate, so that all of it agrees on the contents of an input and on its errors.
 //!
 //! - [`read`] reads a whole input into owned [`Document`]s.
 //! - [`Reader`] reads one input after the other into the same memory, and lends one document at a time.
-//! - [`Content`] says what a document is: a CustomResourceDefinition, an OpenAPI document, a list, any other object.
-//! - [`Finding`] is an error, a warning or a loss with its place. [`Resolver`] makes one of a [`Note`], which the
-//!   conversions return.
-//!
+//! - [`Content`] is the kind of a document: a CustomResourceDefinition, an OpenAPI document, a list, any other object.
+//! - [`Finding`] is an error, a warning or a loss with its location. [`Resolver`] creates one from a [`Note`], which
+//!   the conversions return.
 //! The crate does no IO: the caller opens files and decides which of them are inputs.
 //!
 //! # Example: the documents of a file

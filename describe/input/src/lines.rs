@@ -1,4 +1,4 @@
-//! Lines, columns and pieces of a source text.
+//! Lines, columns and excerpts of a source.
 
 use kubeshape_yaml::Position;
 use std::fmt;
@@ -14,16 +14,16 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of a byte of a text. [`Lines`] finds the places of many bytes of one text faster.
+    /// Returns the location of a byte of a string. [`Lines`] finds the locations of many bytes of one string faster.
     pub fn of(text: &str, offset: usize) -> Place {
         let Position { line, column } = Position::of(text, offset);
         Place { line, column }
     }
 
-    /// Whether the line is so long that the column is of no use, because a program wrote it. A JSON pointer says
-    /// more then.
+    /// Returns whether the line is so long that the column is of no use, because a program wrote it. Then a JSON
+    /// pointer is more useful.
     pub fn is_far(self) -> bool {
-        /// People do not write such lines.
+        /// People do not write lines of this length.
         const FAR: usize = 300;
         self.column > FAR
     }
@@ -36,22 +36,22 @@ impl fmt::Display for Place {
     }
 }
 
-/// A piece of one line of a text.
+/// A part of one line of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The line, or the part of a long line around the place.
+    /// The line, or the part of a long line around the location.
     pub text: String,
-    /// What the finding is about, as bytes of `text`.
+    /// The location of the finding, as a range of `text` in bytes.
     pub span: Range<usize>,
 }
 
-/// An index of the lines of one text. It covers the text only as far as it was asked about.
+/// An index of the lines of one source. It covers the source only as far as it was needed.
 #[derive(Clone, Debug)]
 pub struct Lines {
     /// Where lines begin, for lines that begin in the first `seen` bytes.
     starts: Vec<usize>,
     seen: usize,
-    /// The last answer: line start, offset, column.
+    /// The last result: line start, offset, column.
     last: (usize, usize, usize),
 }
 
@@ -62,7 +62,7 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Forgets the text and keeps the memory.
+    /// Clears the index and keeps the memory.
     pub fn clear(&mut self) {
         self.starts.clear();
         self.starts.push(0);
@@ -70,7 +70,7 @@ impl Lines {
         self.last = (0, 0, 1);
     }
 
-    /// Line and column of a byte of `text`, which must be the same text in all calls since [`Lines::clear`].
+    /// Returns line and column of a byte of `text`, which must be the same string in all calls since [`Lines::clear`].
     pub fn place(&mut self, text: &str, offset: usize) -> Place {
         let offset = offset.min(text.len());
         let (line, start) = self.line(text, offset);
@@ -85,7 +85,7 @@ impl Lines {
         Place { line, column }
     }
 
-    /// The number of the line that `offset` is in, and where it begins.
+    /// Returns the number of the line that contains `offset`, and where it begins.
     fn line(&mut self, text: &str, offset: usize) -> (usize, usize) {
         if let Some(new) = text.as_bytes().get(self.seen..offset) {
             self.starts.extend(memchr::memchr_iter(b'\n', new).map(|at| self.seen + at + 1));
@@ -95,7 +95,7 @@ impl Lines {
         (line, line.checked_sub(1).map_or(0, |n| self.starts[n]))
     }
 
-    /// The text around a range.
+    /// Returns the text around a range.
     pub fn excerpt(&mut self, text: &str, range: Range<usize>) -> Excerpt {
         let (_, start) = self.line(text, range.start.min(text.len()));
         Excerpt::of(text, start, range)
@@ -103,13 +103,13 @@ impl Lines {
 }
 
 impl Excerpt {
-    /// The text around a range on a line that begins at `start`.
+    /// Returns the text around a range on a line that begins at `start`.
     fn of(text: &str, start: usize, range: Range<usize>) -> Excerpt {
-        /// Bytes shown before and behind the place at most.
+        /// The maximum number of bytes shown before and after the location.
         const BEFORE: usize = 100;
         const BEHIND: usize = 100;
         let at = range.start.min(text.len());
-        // Far enough for what is shown.
+        // Enough for what is shown.
         let window = &text.as_bytes()[at..(at + BEHIND + 1).min(text.len())];
         let end = at + memchr::memchr(b'\n', window).unwrap_or(window.len());
         let boundary = |mut at: usize| {
@@ -140,7 +140,7 @@ struct Milestone {
     line: usize,
     /// The byte at which the line begins.
     start: usize,
-    /// Characters between that and here.
+    /// Characters from the start of the line to here.
     column: usize,
 }
 
@@ -165,20 +165,20 @@ impl Milestones {
         at
     }
 
-    /// Line and column of a byte of the text.
+    /// Returns line and column of a byte of the source.
     pub(crate) fn place(&self, text: &str, offset: usize) -> Place {
         let Milestone { line, column, .. } = self.at(text, offset.min(text.len()));
         Place { line, column: column + 1 }
     }
 
-    /// The text around a range.
+    /// Returns the text around a range.
     pub(crate) fn excerpt(&self, text: &str, range: Range<usize>) -> Excerpt {
         Excerpt::of(text, self.at(text, range.start.min(text.len())).start, range)
     }
 }
 
 impl Milestone {
-    /// Goes over bytes, the first of which is at `offset`.
+    /// Processes bytes, the first of which is at `offset`.
     fn pass(&mut self, bytes: &[u8], offset: usize) {
         let lines = memchr::memchr_iter(b'\n', bytes);
         let mut rest = bytes;

@@ -1,4 +1,4 @@
-//! From bytes to documents.
+//! Reads documents from bytes.
 
 use crate::advice::not_yaml;
 use crate::{Code, Content, Document, DocumentRef, Finding, Lines, Place, Source, UnpackError, unpack};
@@ -6,18 +6,18 @@ use kubeshape_convert::proto;
 use kubeshape_yaml::{Error, Limits, Parents, Stream, Tape};
 use std::sync::{Arc, OnceLock};
 
-/// What an input holds.
+/// The contents of an input.
 #[derive(Clone, Debug, Default)]
 pub struct Input {
-    /// Its documents in order, but for those that hold nothing but comments.
+    /// Its documents in order, without those that have only comments.
     pub documents: Vec<Document>,
-    /// What is wrong with it, in order.
+    /// Its errors and warnings, in order.
     pub findings: Vec<Finding>,
 }
 
 impl Input {
-    /// The same, as an input whose places have no lines: a program made its text.
-    /// Places in it are its name.
+    /// Returns the input without lines in its locations, because a program wrote its source. Locations in it are only
+    /// its name.
     #[must_use]
     pub fn without_lines(mut self) -> Input {
         self.documents = self.documents.into_iter().map(Document::without_lines).collect();
@@ -25,7 +25,7 @@ impl Input {
     }
 }
 
-/// Reads an input. A document that cannot be read is a finding; those behind it are read all the same.
+/// Reads an input. A document that cannot be read is a finding; the documents after it are read nevertheless.
 ///
 /// # Example: a compressed input
 /// ```
@@ -66,7 +66,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader without memory.
+    /// Creates a reader without memory.
     pub fn new() -> Reader {
         Reader::default()
     }
@@ -108,7 +108,7 @@ impl Reader {
     }
 }
 
-/// The text of an input, and whether its lines are those of the input.
+/// Returns the source of an input, and whether its lines are those of the input.
 fn open<'r>(
     name: &Arc<str>,
     bytes: &'r [u8],
@@ -151,27 +151,27 @@ pub struct Documents<'r> {
     parents: &'r mut OnceLock<Parents>,
     lines: &'r mut Lines,
     has_lines: bool,
-    /// What the last document is, until it is kept.
+    /// The kind of the last document, until it is kept.
     content: Option<Content>,
-    /// The text, once a document was kept.
+    /// The source, if a document was kept.
     source: Option<Arc<Source>>,
 }
 
 impl<'r> Documents<'r> {
-    /// The bytes of the input, uncompressed; none if they cannot be had.
+    /// Returns the bytes of the input, uncompressed, or `None` if they are not available.
     pub fn bytes(&self) -> &'r [u8] {
         self.bytes
     }
 
-    /// Whether the input is an OpenAPI document in protobuf. Its text is then the JSON that it was decoded to.
+    /// Returns whether the input is an OpenAPI document in protobuf. Then its source is the decoded JSON.
     pub fn is_protobuf(&self) -> bool {
         self.stream.is_ok() && !self.has_lines
     }
 
-    /// The next document that holds anything.
+    /// Returns the next document with content.
     ///
     /// # Errors
-    /// The next document, or the whole input, cannot be read. Behind a document that cannot be read, reading goes on
+    /// The next document, or the whole input, cannot be read. After a document that cannot be read, reading continues
     /// at the next line that begins with `---`.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Option<Result<DocumentRef<'_>, Box<Finding>>> {
@@ -211,9 +211,10 @@ impl<'r> Documents<'r> {
         }))
     }
 
-    /// The document that [`Documents::next`] gave last, owned. None if there was none, or if it was kept already.
+    /// Returns the document that [`Documents::next`] returned last, owned. Returns `None` if there was none, or if it
+    /// was kept already.
     ///
-    /// All documents of an input that are kept share one copy of its text.
+    /// All documents of an input that are kept share one copy of its source.
     pub fn keep(&mut self) -> Option<Document> {
         let content = self.content.take()?;
         let stream = self.stream.as_ref().ok()?;

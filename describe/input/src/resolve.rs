@@ -1,4 +1,4 @@
-//! From notes, which borrow and know nodes, to findings, which are owned and know places.
+//! Converts notes, which borrow and refer to nodes, to findings, which are owned and have locations.
 
 use crate::advice;
 use crate::{Excerpt, Finding, Lines, Place, Shape, Source};
@@ -7,9 +7,9 @@ use kubeshape_yaml::{Document, Node, Parents};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Makes findings of the notes about one document.
+/// Converts the notes about one document to findings.
 ///
-/// # Example: what is wrong with a CustomResourceDefinition
+/// # Example: an error in a CustomResourceDefinition
 /// ```
 /// use kubeshape_input::{Limits, read};
 /// use kubeshape_schema::Bump;
@@ -45,7 +45,7 @@ pub struct Resolver<'r> {
 
 #[derive(Debug)]
 pub(crate) enum LinesOf<'r> {
-    /// Those of the source, which all of its documents share.
+    /// The lines of the source, which all of its documents share.
     Source(&'r Source),
     Lent(&'r mut Lines),
 }
@@ -86,8 +86,8 @@ impl<'r> Resolver<'r> {
         }
     }
 
-    /// Says that notes are about this CustomResourceDefinition of the document: findings have its name, and that of
-    /// the version that they are in.
+    /// Sets the CustomResourceDefinition of the document to which notes belong: findings get its name, and that of the
+    /// version that contains them.
     #[must_use]
     pub fn within(self, definition: Node<'r>) -> Self {
         let text = |node: Node<'r>, key| node.get(key).and_then(Node::as_str).unwrap_or_default();
@@ -98,38 +98,38 @@ impl<'r> Resolver<'r> {
         Resolver { versions, ..self.of_resource(name) }
     }
 
-    /// Says that notes are about the resource of that name; an empty name is ignored.
+    /// Sets the name of the resource to which notes belong. An empty name is ignored.
     #[must_use]
     pub fn of_resource(mut self, name: &str) -> Self {
         self.set_resource(name);
         self
     }
 
-    /// From now on, notes are about the resource of that name.
+    /// Sets the name of the resource to which later notes belong.
     pub fn set_resource(&mut self, name: &str) {
         if self.resource.as_deref().unwrap_or_default() != name {
             self.resource = (!name.is_empty()).then(|| name.to_owned());
         }
     }
 
-    /// Whether findings have a pointer. They have one unless it is said otherwise.
+    /// Sets whether findings have a pointer. By default they have one.
     pub fn pointers(&mut self, wanted: bool) -> &mut Self {
         self.pointers = wanted;
         self
     }
 
-    /// Whether findings have an excerpt. They have one unless it is said otherwise.
+    /// Sets whether findings have an excerpt. By default they have one.
     pub fn excerpts(&mut self, wanted: bool) -> &mut Self {
         self.excerpts = wanted;
         self
     }
 
-    /// The document.
+    /// Returns the document.
     pub fn document(&self) -> Document<'r> {
         self.document
     }
 
-    /// The finding that a note is.
+    /// Converts a note to a finding.
     pub fn finding(&mut self, note: &Note<'_>) -> Finding {
         let mut finding = Finding::new(note.code, note.detail.as_ref());
         finding.input = Some(Arc::clone(self.name));
@@ -150,7 +150,7 @@ impl<'r> Resolver<'r> {
         finding
     }
 
-    /// Moves the place of a finding to a part of the input, in bytes.
+    /// Changes the location of a finding to a part of the input, in bytes.
     pub fn mark(&mut self, finding: &mut Finding, part: Range<usize>) {
         if self.has_lines {
             let source = self.document.source();
@@ -160,18 +160,18 @@ impl<'r> Resolver<'r> {
         }
     }
 
-    /// The finding that a note about a result is.
+    /// Converts a note about a result to a finding.
     pub fn finding_in(&mut self, note: &Note<'_>, shape: Option<Shape>) -> Finding {
         Finding { shape, ..self.finding(note) }
     }
 
-    /// Line and column of a node, if the input has lines.
+    /// Returns line and column of a node, if the input has lines.
     pub fn place(&mut self, at: u32) -> Option<Place> {
         let start = self.node(at).filter(|_| self.has_lines)?.span().start;
         Some(self.lines.place(self.document.source(), start))
     }
 
-    /// The line of a node, or a part of it.
+    /// Returns the line of a node, or a part of it.
     pub fn excerpt(&mut self, at: u32) -> Excerpt {
         let span = self.node(at).map(Node::span);
         span.map(|span| self.lines.excerpt(self.document.source(), span)).unwrap_or_default()

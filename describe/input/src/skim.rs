@@ -16,7 +16,7 @@ pub struct Defined<'t> {
 
 /// Returns the kinds that an input defines, if it is YAML as programs write it and has only CustomResourceDefinitions.
 ///
-/// Returns `None` if it cannot be sure: then the caller must read the input. Other errors are not noticed. No kind is
+/// Returns `None` if it cannot be sure: then the caller must read the input. Other errors are not detected. No kind is
 /// missing: the result includes all that [`read`](crate::read) finds.
 ///
 /// # Example
@@ -65,12 +65,12 @@ pub fn skim(text: &[u8]) -> Option<Vec<Defined<'_>>> {
     Some(out)
 }
 
-/// Bytes that are looked at together. The loops over them become vector instructions.
+/// Number of bytes that are checked together. The loops over them become vector instructions.
 const CHUNK: usize = 64;
-/// Further columns are looked at line by line.
+/// Further columns are checked line by line.
 const MOST_COLUMNS: usize = 8;
 
-/// Whether a string has what YAML takes for the end of a line, and programs do not write.
+/// Returns whether a string has line breaks of YAML that programs do not write.
 fn has_other_breaks(text: &[u8]) -> bool {
     let mut odd = 0;
     for byte in text {
@@ -83,7 +83,8 @@ fn has_other_breaks(text: &[u8]) -> bool {
     memchr3_iter(b'\r', 0xC2, 0xE2, text).any(|at| breaks.iter().any(|line_break| text[at..].starts_with(line_break)))
 }
 
-/// The next line that does not begin with more than `column` spaces, or one before it. `at` is where a line begins.
+/// Returns the next line that does not begin with more than `column` spaces, or one before it. `at` is where a line
+/// begins.
 fn next_shallow(text: &[u8], mut at: usize, column: usize) -> usize {
     let is_deep = |line: &[u8]| line.get(..=column).is_some_and(|begin| begin.iter().all(|byte| *byte == b' '));
     if column >= MOST_COLUMNS || !is_deep(&text[at..]) {
@@ -117,7 +118,7 @@ fn next_shallow(text: &[u8], mut at: usize, column: usize) -> usize {
     memrchr(b'\n', &text[begin..at]).map_or(begin, |last| begin + last + 1)
 }
 
-/// What was seen of a document. Each key may stand once.
+/// The facts about a document so far. Each key may occur once.
 #[derive(Debug, Default)]
 struct Document<'t> {
     top: Keys,
@@ -128,11 +129,11 @@ struct Document<'t> {
     crd: Option<&'t str>,
     group: Option<&'t str>,
     kind: Option<&'t str>,
-    /// The column of a key whose value is a string on its line: what comes next does not go on with it.
+    /// The column of a key whose value is a string on its line, which the next line must not continue.
     complete: Option<usize>,
 }
 
-/// What the lines belong to that come next.
+/// The map to which the next lines belong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Within {
     #[default]
@@ -146,7 +147,7 @@ enum Within {
 struct Keys {
     /// Of the first one.
     column: Option<usize>,
-    /// A bit for each that stood.
+    /// A bit for each key that occurred.
     seen: u16,
 }
 
@@ -166,7 +167,7 @@ const SPEC: [&str; 10] = [
 const NAMES: [&str; 6] = ["kind", "plural", "singular", "shortNames", "listKind", "categories"];
 
 impl Keys {
-    /// Notes a key. None if it is not known, or stood before.
+    /// Records a key. Returns `None` if it is unknown, or occurred before.
     fn note(&mut self, known: &[&str], key: &[u8]) -> Option<()> {
         let bit = 1 << known.iter().position(|known| known.as_bytes() == key)?;
         let is_new = self.seen & bit == 0;
@@ -174,7 +175,7 @@ impl Keys {
         is_new.then_some(())
     }
 
-    /// Whether a line at this column belongs to the map itself; none if it belongs to nothing.
+    /// Returns whether a line at this column belongs to the map itself, or `None` if it belongs to nothing.
     fn holds(&mut self, column: usize) -> Option<bool> {
         let own = *self.column.get_or_insert(column);
         (column >= own).then_some(column == own)
@@ -182,7 +183,7 @@ impl Keys {
 }
 
 impl<'t> Document<'t> {
-    /// The column that lines must stand behind to say nothing, if there are such lines: most lines do, because they
+    /// Returns the column to the right of which lines are irrelevant, if there is one. Most lines are, because they
     /// belong to schemas.
     fn passes_over(&self) -> Option<usize> {
         self.spec.column.filter(|_| self.within != Within::Names && self.complete.is_none())
@@ -201,7 +202,7 @@ impl<'t> Document<'t> {
             return self.top(rest);
         }
         if self.top.seen == 0 {
-            // The map of the document may begin here. Then what is further left is not part of it.
+            // The map of the document may begin here. Then content further left does not belong to it.
             return None;
         }
         match self.within {
@@ -279,7 +280,7 @@ impl<'t> Document<'t> {
         text(value)
     }
 
-    /// Adds what it defines; `None` if that is unknown.
+    /// Adds the kind that it defines. Returns `None` if that is unknown.
     fn end(self, out: &mut Vec<Defined<'t>>) -> Option<()> {
         if self.top.seen == 0 {
             return Some(());
@@ -296,7 +297,7 @@ fn is_item(rest: &[u8]) -> bool {
     matches!(rest, [b'-'] | [b'-', b' ', ..])
 }
 
-/// A key of letters, and what follows its colon.
+/// Returns a key of letters, and what follows its colon.
 fn pair(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = memchr(b':', rest)?;
     let (key, value) = (&rest[..colon], &rest[colon + 1..]);
@@ -304,12 +305,12 @@ fn pair(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     is_pair.then_some((key, value.trim_ascii()))
 }
 
-/// Whether a value is on the lines below.
+/// Returns whether a value is on the lines below.
 fn is_absent(value: &[u8]) -> bool {
     matches!(value, [] | [b'#', ..])
 }
 
-/// A string on one line, plain or in quotes, that can only be read as this text.
+/// Returns a string on one line, plain or in quotes, that can only be read as this string.
 fn text(value: &[u8]) -> Option<&str> {
     let (text, rest) = if let [quote @ (b'"' | b'\''), text @ ..] = value {
         let end = memchr(*quote, text)?;
@@ -351,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn no_shallow_line_is_passed_over() {
+    fn no_shallow_line_is_skipped() {
         let mut random = 7_u32;
         let mut next = |below: u32| {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -379,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_mean_something_else_is_not_told() {
+    fn ambiguous_inputs_give_none() {
         let one = format!("{HEAD}{SPEC}");
         for (from, to) in [
             ("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v2"),

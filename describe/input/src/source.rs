@@ -1,17 +1,17 @@
-//! The text of an input.
+//! The source of an input.
 
 use crate::lines::Milestones;
 use crate::{Code, Excerpt, Finding, Place};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// The text of an input and its name. The documents of an input share it.
+/// The source of an input and its name. The documents of an input share it.
 #[derive(Clone)]
 pub struct Source {
     name: Arc<str>,
     text: Box<str>,
     has_lines: bool,
-    /// Made when the first place is requested.
+    /// Built when the first location is requested.
     milestones: OnceLock<Milestones>,
 }
 
@@ -20,7 +20,7 @@ impl Source {
         Source { name, text, has_lines, milestones: OnceLock::new() }
     }
 
-    /// A string with lines that is read elsewhere, such as source code.
+    /// Creates a source that is read elsewhere, such as program code.
     ///
     /// # Example
     /// ```
@@ -35,34 +35,34 @@ impl Source {
         Source { has_lines: false, ..self }
     }
 
-    /// The name of the input in messages.
+    /// Returns the name of the input in messages.
     pub fn name(&self) -> &Arc<str> {
         &self.name
     }
 
-    /// The text: uncompressed, and JSON where the input is protobuf.
+    /// Returns the source: uncompressed, and JSON if the input is protobuf.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether lines and columns of the text are those of the input. They are not where the input is protobuf, or where
-    /// a program made it.
+    /// Returns whether lines and columns of the source are those of the input. They are not if the input is protobuf,
+    /// or if a program wrote it.
     pub fn has_lines(&self) -> bool {
         self.has_lines
     }
 
-    /// Line and column of a byte of the text, if the input has lines.
+    /// Returns line and column of a byte of the source, if the input has lines.
     pub fn place(&self, offset: usize) -> Option<Place> {
         self.has_lines.then(|| self.milestones().place(&self.text, offset))
     }
 
-    /// `NAME:LINE:COLUMN` of a byte of the text, or the name alone if the input has no lines.
+    /// Returns `NAME:LINE:COLUMN` of a byte of the source, or only the name if the input has no lines.
     pub fn location(&self, offset: usize) -> String {
         let name = &self.name;
         self.place(offset).map_or_else(|| name.to_string(), |place| format!("{name}:{place}"))
     }
 
-    /// A finding about a range of the text, with its place and an excerpt.
+    /// Returns a finding about a range of the source, with its location and an excerpt.
     pub fn finding(&self, code: Code, span: Range<usize>, detail: impl Into<String>) -> Finding {
         let mut finding = Finding::new(code, detail).in_input(self.name.clone());
         if self.has_lines {
@@ -74,7 +74,7 @@ impl Source {
         finding
     }
 
-    /// The lines of the text.
+    /// Returns the lines of the source.
     pub(crate) fn milestones(&self) -> &Milestones {
         self.milestones.get_or_init(|| Milestones::of(&self.text))
     }
@@ -88,7 +88,7 @@ impl PartialEq for Source {
 
 impl Eq for Source {}
 
-/// The name, and the length of the text.
+/// Prints the name, and the length of the source.
 impl std::fmt::Debug for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Source { name, text, has_lines, .. } = self;

@@ -1,13 +1,13 @@
-//! Compressed inputs.
+//! Unpacks compressed inputs.
 
 use kubeshape_yaml::Limits;
 use std::io::{self, Read};
 
-/// Why compressed bytes cannot be had.
+/// Why compressed bytes cannot be unpacked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnpackError {
-    /// They are broken, or not compressed as the name of the input says.
+    /// They are broken, or not compressed as the name of the input requires.
     #[error("{0}")]
     Broken(String),
     /// They are larger than the limit, compressed or not.
@@ -15,7 +15,7 @@ pub enum UnpackError {
     TooLarge {
         /// How they are too large: `it has`, `it has more than`, `uncompressed it has more than`.
         what: &'static str,
-        /// The size that is known.
+        /// The known size.
         bytes: u64,
         /// The limit.
         limit: usize,
@@ -29,13 +29,13 @@ enum Packing {
     Zstd,
 }
 
-/// Uncompresses the bytes of an input; gives them back as they are if they are not compressed.
+/// Uncompresses the bytes of an input. Returns them unchanged if they are not compressed.
 ///
-/// Gzip and Zstandard are recognised by content, so that inputs of any name may be compressed. An input whose name ends
-/// in `.gz` or `.zst` must be. Members and frames one behind the other are joined. `buffer` is used for the result.
+/// Gzip and Zstandard are recognised by content, so inputs with any name may be compressed. An input whose name ends in
+/// `.gz` or `.zst` must be. Consecutive members and frames are joined. `buffer` is used for the result.
 ///
 /// # Errors
-/// - [`UnpackError::Broken`]: the bytes are not what they or the name of the input say.
+/// - [`UnpackError::Broken`]: the bytes are not what their header or the name of the input declares.
 /// - [`UnpackError::TooLarge`]: there are more than `limits.bytes` of them, compressed or not. No more are unpacked
 ///   than the limit allows.
 ///
@@ -78,7 +78,7 @@ pub fn unpack<'a>(
     Ok(buffer)
 }
 
-/// Zstandard frames, one behind the other.
+/// Unpacks consecutive Zstandard frames.
 fn frames(mut rest: &[u8], into: &mut Vec<u8>, limit: usize) -> Result<(), UnpackError> {
     use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
     while !rest.is_empty() {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn compression_is_known_by_content_and_held_to_the_name() {
+    fn compression_is_recognised_by_content_and_must_match_the_name() {
         for packed in [gzip(b"a: 1"), zstd(b"a: 1")] {
             assert_eq!(read(&packed, "").as_deref(), Ok(&b"a: 1"[..]));
         }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_refused_before_it_is_unpacked() {
+    fn inputs_that_are_too_large_are_refused_before_they_are_unpacked() {
         let bomb = vec![b' '; 10_000_000];
         for bytes in [bomb.clone(), gzip(&bomb), zstd(&bomb), [zstd(&bomb[..SMALL]), zstd(b" ")].concat()] {
             assert!(matches!(read(&bytes, ""), Err(UnpackError::TooLarge { .. })));

@@ -1,4 +1,4 @@
-//! Media types of other representations in documents that name only those of the objects themselves.
+//! Media types of other representations, for documents that have only those of the objects themselves.
 
 use crate::operations::{ALTERNATES, LIST_ALTERNATES, OBJECT_ALTERNATES};
 use kubeshape_schema::Dialect;
@@ -6,9 +6,9 @@ use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
 
 /// Adds the media types of tables and metadata to the operations of an OpenAPI document that read objects, as
 /// [`Profile::Faithful`](crate::Profile::Faithful) publishes them for custom resources. A server has these forms of all
-/// resources (upstream's `transformResponseObject`), and its documents do not say so.
+/// resources (upstream's `transformResponseObject`), but its documents do not list them.
 ///
-/// The document is JSON without blanks. Returns none if it has no such operation, or cannot be read.
+/// The document must be JSON without blanks. Returns `None` if it has no such operation, or cannot be read.
 pub fn with_alternates(json: &[u8], dialect: Dialect) -> Option<Vec<u8>> {
     let limits = Limits { bytes: usize::MAX, ..Limits::default() };
     let mut stream = Stream::new(json, limits).ok()?;
@@ -65,7 +65,7 @@ fn of_operation(operation: Node<'_>, dialect: Dialect, insertions: &mut Vec<(usi
 
 const JSON: &str = "application/json";
 
-/// Whether the schema of a response is a definition: logs and the like are strings.
+/// Returns whether the schema of a response is a definition: logs and the like are strings.
 fn is_of_objects(response: Option<Node<'_>>) -> bool {
     response.and_then(|response| response.get("schema")?.get("$ref")).is_some()
 }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operations_that_read_objects_name_tables_and_metadata() {
+    fn operations_that_read_objects_have_tables_and_metadata() {
         let schema = r##"{"schema":{"$ref":"#/x"}}"##;
         let json = format!(
             r#"{{"openapi":"3.0.0","paths":{{"/a":{{"get":{{"description":"list a","responses":{{"200":{{"content":{{"application/json":{schema},"application/json;stream=watch":{schema},"application/yaml":{schema}}}}}}},"x-kubernetes-action":"list"}},"post":{{}}}},"/log":{{"get":{{"responses":{{"200":{{"content":{{"application/json":{{"schema":{{"type":"string"}}}}}}}}}},"x-kubernetes-action":"get"}}}}}}}}"#
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(content, expected);
         assert_eq!(get["description"], format!("list a. {ALTERNATES}"));
         assert_eq!(found["paths"]["/log"]["get"]["responses"]["200"]["content"].as_object().unwrap().len(), 1);
-        // What names them already stays.
+        // Operations that already have them are not changed.
         let again = serde_json::to_vec(&found).unwrap();
         assert_eq!(with_alternates(&again, Dialect::V3), None);
     }

@@ -1,4 +1,4 @@
-//! Printed parts of resources, and merging them into the documents of a server (apiextensions-apiserver's
+//! Printed parts of resources, which are merged into the documents of a server (apiextensions-apiserver's
 //! `pkg/controller/openapi`).
 
 use crate::base::Base;
@@ -23,12 +23,12 @@ pub struct Fragment {
     pub name: String,
     /// The printed value.
     pub json: Bytes,
-    /// Place of the version it comes from.
+    /// Location of its version.
     pub at: u32,
 }
 
-/// A path of a resource. Its item is printed when a document is written: it is long, and the same for all
-/// resources but for their names.
+/// A path of a resource. Its item is printed when a document is written, because it is long, and the same for all
+/// resources except for their names.
 #[derive(Clone, Debug)]
 pub struct PathPart {
     /// The path.
@@ -44,7 +44,7 @@ impl PathPart {
         PathPart { name, place, namespaced, form, fill }
     }
 
-    /// Appends the path's item; `base` is the one of the publisher that made this.
+    /// Appends the path's item; `base` must be that of its publisher.
     pub fn write(&self, base: &Base, out: &mut Vec<u8>) {
         let paths = &base.paths(self.form, self.namespaced).paths;
         if let Some(path) = paths.iter().find(|path| path.place == self.place) {
@@ -66,10 +66,10 @@ pub struct V3Fragments {
     pub scale: bool,
 }
 
-/// Which v2 document parts are printed for. They differ in the order of keys inside extensions.
+/// The v2 document for which parts are printed. The forms differ in the order of keys inside extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum V2Form {
-    /// The document of resources alone, as the server's controller builds it.
+    /// The document of resources alone, as the server's controller prints it.
     #[default]
     Merged,
     /// Parts of the document that a server sends, which has passed through JSON once more.
@@ -108,8 +108,8 @@ pub struct V2Fragments {
 }
 
 impl V2Fragments {
-    /// What every v2 document of resources has in addition to their own parts: the shared definitions, those of the
-    /// scale subresource if a resource has one, and the parameters of the scopes that resources have.
+    /// Returns the parts that every v2 document of resources has in addition to theirs: the shared definitions, those
+    /// of the scale subresource if a resource has one, and the parameters of the scopes that resources have.
     pub fn shared(base: &Base, scale: bool, cluster: bool, namespaced: bool) -> Overlay {
         let definitions = base.definitions.iter().filter(|definition| scale || !definition.scale);
         let scopes = [(false, cluster), (true, namespaced)].into_iter().filter(|(_, there)| *there);
@@ -121,13 +121,14 @@ impl V2Fragments {
         }
     }
 
-    /// Whether a definition of this name is a shared one.
+    /// Returns whether a definition with this name is a shared one.
     pub fn is_shared(base: &Base, name: &str) -> bool {
         base.definition(name).is_some()
     }
 }
 
-/// Two resources of one group version define one name differently: the group version has no document.
+/// The error for two resources of one group version that define one name differently: the group version has no
+/// document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{first} and {second} both define {name} in {group_version}; give one of them another kind or listKind")]
 pub struct MergeConflict {
@@ -156,18 +157,18 @@ pub struct GroupVersionParts {
 }
 
 impl GroupVersionParts {
-    /// The document.
+    /// Returns the document.
     pub fn finish(self, base: &Base) -> GroupVersionDocument {
         let document = merge_v3(&self.path, &self.parts, base);
         (self.path, document)
     }
 }
 
-/// The path of a group version and its document, or why it has none.
+/// The path of a group version and its document, or the reason why it has none.
 pub type GroupVersionDocument = (String, Result<Vec<u8>, MergeConflict>);
 
 impl MergeV3 {
-    /// Nothing yet.
+    /// Creates a collector without documents.
     pub fn new() -> Self {
         Self::default()
     }
@@ -177,13 +178,13 @@ impl MergeV3 {
         self.parts.entry(fragments.group_version.clone()).or_default().insert(crd.to_owned(), fragments);
     }
 
-    /// The documents, sorted by group version. Each is made when it is asked for, and its parts are
-    /// dropped with it.
+    /// Returns the documents, sorted by group version. Each is built when it is requested, and its parts are dropped
+    /// with it.
     pub fn finish(self, base: &Base) -> impl Iterator<Item = GroupVersionDocument> + '_ {
         self.group_versions().map(|parts| parts.finish(base))
     }
 
-    /// The parts of the documents, sorted by group version, so that documents can be made on several threads.
+    /// Returns the parts of the documents, sorted by group version, so that documents can be built on several threads.
     pub fn group_versions(self) -> impl Iterator<Item = GroupVersionParts> {
         self.parts.into_iter().map(|(path, parts)| GroupVersionParts { path, parts })
     }
@@ -202,17 +203,17 @@ fn merge_v3(path: &str, parts: &BTreeMap<String, V3Fragments>, base: &Base) -> R
 /// A piece of a document.
 #[derive(Clone, Copy, Debug)]
 pub enum Piece<'a> {
-    /// A string that was made for this document.
+    /// A string that was printed for this document.
     Text(&'a [u8]),
-    /// Bytes that something keeps anyway, and other documents hold too: a definition, or the shared ones.
+    /// Bytes that are stored elsewhere, and that other documents contain, too: a definition, or the shared ones.
     Kept(&'a Bytes),
 }
 
-/// Gives the v3 document of a group version to `sink`, in pieces. `parts` are the fragments of
-/// CustomResourceDefinitions, sorted by their names.
+/// Writes the v3 document of a group version to `sink`, in pieces. `parts` are the fragments of
+/// CustomResourceDefinitions, which must be sorted by their names.
 ///
 /// # Errors
-/// Two of them define one name; `sink` has got nothing then.
+/// Two of them define one name. Then nothing was written to `sink`.
 pub fn write_v3<'a>(
     path: &str,
     parts: impl IntoIterator<Item = (&'a str, &'a V3Fragments)>,
@@ -221,7 +222,7 @@ pub fn write_v3<'a>(
 ) -> Result<(), MergeConflict> {
     let mut paths: Vec<&PathPart> = Vec::new();
     let mut schemas: Vec<&Fragment> = Vec::new();
-    // Whose the first definition of a name is.
+    // The owner of the first definition with each name.
     let mut firsts: BTreeMap<&str, &str> = BTreeMap::new();
     let mut scale = false;
     for (crd, part) in parts {
@@ -284,7 +285,7 @@ pub fn write_v3<'a>(
     Ok(())
 }
 
-/// Items in the order of their names; of equal names only the last.
+/// Returns items sorted by name; of equal names, only the last.
 fn sorted<T: Copy>(mut items: Vec<T>, name: impl Fn(&T) -> &str) -> Vec<T> {
     items.sort_by(|a, b| order::utf16(name(a), name(b)));
     let kept = |(i, item): (usize, &T)| {
@@ -294,7 +295,7 @@ fn sorted<T: Copy>(mut items: Vec<T>, name: impl Fn(&T) -> &str) -> Vec<T> {
     items.iter().enumerate().filter_map(kept).collect()
 }
 
-/// Visits items in the order of their names; of equal names only the last.
+/// Visits items sorted by name; of equal names, only the last.
 fn in_order<T: Copy>(items: Vec<T>, name: impl Fn(&T) -> &str, mut visit: impl FnMut(T, bool)) {
     let mut first = true;
     for item in sorted(items, name) {
@@ -311,12 +312,12 @@ pub struct MergeV2 {
 }
 
 impl MergeV2 {
-    /// Nothing yet.
+    /// Creates a collector without resources.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same, but a document without resources is valid: its `paths` are an empty object. Upstream writes null.
+    /// Makes a document without resources valid: its `paths` are an empty object. Upstream writes null.
     #[must_use]
     pub fn valid(self) -> Self {
         MergeV2 { valid: true, ..self }
@@ -330,7 +331,7 @@ impl MergeV2 {
         }
     }
 
-    /// The document of the resources alone, of parts in [`V2Form::Merged`].
+    /// Returns the document of the resources alone, from parts in [`V2Form::Merged`].
     pub fn finish(self, base: &Base) -> Vec<u8> {
         let mut out = Vec::new();
         let written: Result<(), std::convert::Infallible> = self.finish_to(base, |bytes| {
@@ -343,13 +344,13 @@ impl MergeV2 {
         }
     }
 
-    /// The same document, given to `sink` piece by piece, so that it need not be in memory as a whole.
+    /// Writes the same document to `sink` piece by piece, so that it need not be in memory as a whole.
     ///
     /// # Errors
     /// Those of `sink`.
     pub fn finish_to<E>(self, base: &Base, mut sink: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         if self.parts.is_empty() {
-            // Upstream lays nothing onto a document that has no paths yet.
+            // Upstream merges nothing into a document that has no paths yet.
             sink(br#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"unversioned"},"paths":"#)?;
             return sink(if self.valid { b"{}}".as_slice() } else { b"null}".as_slice() });
         }
@@ -396,8 +397,8 @@ impl MergeV2 {
         written
     }
 
-    /// The document of the resources, of parts in [`V2Form::Served`], merged into a server's document. That document's
-    /// info, security and paths stay, and its definitions win.
+    /// Returns the document of the resources, from parts in [`V2Form::Served`], merged into a server's document. That
+    /// document's info, security and paths stay, and its definitions win.
     ///
     /// # Errors
     /// The document cannot be read, or (with [`Profile::Kube`]) upstream could not merge it.
@@ -405,7 +406,7 @@ impl MergeV2 {
         self.finish_into_read(base, Destination::read(document)?, profile)
     }
 
-    /// The same for a document that is read already.
+    /// Does the same for a document that is already read.
     ///
     /// # Errors
     /// With [`Profile::Kube`], upstream could not merge it.
@@ -431,7 +432,7 @@ impl MergeV2 {
         document.merge(overlay, profile == Profile::Kube)
     }
 
-    /// All definitions, those of later resources behind those of earlier ones.
+    /// Returns all definitions, those of later resources after those of earlier ones.
     fn definitions<'s>(&'s self, base: &'s Base) -> Vec<(&'s str, &'s Bytes)> {
         if self.parts.is_empty() {
             return Vec::new();
@@ -444,7 +445,7 @@ impl MergeV2 {
         shared.chain(own).collect()
     }
 
-    /// The parameters of the scopes that the resources have.
+    /// Returns the parameters of the scopes that the resources have.
     fn parameters<'s>(&self, base: &'s Base) -> Vec<(&'s str, &'s [u8])> {
         let of_scope = |namespaced: bool| {
             let there = self.parts.values().any(|part| part.namespaced == namespaced);

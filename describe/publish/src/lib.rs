@@ -1,7 +1,7 @@
 //! What kube-apiserver publishes for CustomResourceDefinitions.
 //!
-//! [`Publisher`] takes CustomResourceDefinitions as [`kubeshape_structural::read`] returns them. For each, it makes the
-//! OpenAPI v3 and v2 documents and the structured-merge-diff schema. [`MergeV3`] and [`MergeV2`] merge the parts of
+//! [`Publisher`] reads CustomResourceDefinitions as [`kubeshape_structural::read`] returns them. For each, it builds
+//! the OpenAPI v3 and v2 documents and the structured-merge-diff schema. [`MergeV3`] and [`MergeV2`] merge the parts of
 //! many CustomResourceDefinitions as a server does. The output depends only on the definitions, the [`Base`] and the
 //! [`Options`].
 

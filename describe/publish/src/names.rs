@@ -9,7 +9,7 @@ pub(crate) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 /// The prefix of the names of the definitions of the scale subresource.
 pub(crate) const AUTOSCALING: &str = "io.k8s.api.autoscaling.v1.";
 
-/// The definition name of a kind: the labels of the group reversed, then version and kind.
+/// Returns the definition name of a kind: the labels of the group reversed, then version and kind.
 ///
 /// # Example
 /// ```
@@ -27,14 +27,14 @@ pub fn definition(group: &str, version: &str, kind: &str) -> String {
     out
 }
 
-/// How the camel case of a name begins.
+/// How a name in camel case begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Begin {
-    /// The name is the begin of an identifier: a leading digit is dropped, and the first letter becomes upper-case.
+    /// The name begins an identifier: a leading digit is dropped, and the first letter becomes upper-case.
     Upper,
     /// As [`Begin::Upper`], but the case of the first letter is kept.
     Lower,
-    /// The name is inside of an identifier: a leading digit and the case of the first letter are kept.
+    /// The name is inside an identifier: a leading digit and the case of the first letter are kept.
     Inside,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn camel(text: &str, begin: Begin) -> String {
     out
 }
 
-/// As Go's `unicode.ToUpper`, which maps one letter to one.
+/// Converts a letter like Go's `unicode.ToUpper`, which maps one letter to one.
 fn upper_case(c: char) -> char {
     let mut upper = c.to_uppercase();
     match (upper.next(), upper.next()) {
@@ -65,7 +65,7 @@ fn upper_case(c: char) -> char {
     }
 }
 
-/// A definition's name as the last part of a reference: escaped as a JSON pointer, then as a fragment of a URL
+/// Returns a definition's name as the last part of a reference: escaped as a JSON pointer, then as a fragment of a URL
 /// (upstream: `Escape` of go-openapi/jsonpointer, then Go's `url.URL`, which go-openapi/jsonreference uses).
 pub(crate) fn in_reference(definition: &str) -> String {
     let pointer = pointer::escape(definition);
@@ -80,20 +80,20 @@ fn is_digit(c: char) -> bool {
     c.is_ascii_digit() || (!c.is_ascii() && c.is_numeric())
 }
 
-/// The part of an operation id between the verb and the kind.
+/// Returns the part of an operation id between the verb and the kind.
 pub(crate) fn infix(group: &str, version: &str) -> String {
     let mut out = camel(group.strip_suffix(".k8s.io").unwrap_or(group), Begin::Upper);
     out.push_str(&camel(version, Begin::Upper));
     out
 }
 
-/// The tag of all operations of a group version.
+/// Returns the tag of all operations of a group version.
 pub(crate) fn tag(group: &str, version: &str) -> String {
     let group = group.strip_suffix(".k8s.io").unwrap_or(group);
     format!("{}_{}", camel(group, Begin::Lower), camel(version, Begin::Lower))
 }
 
-/// `a K`, `an K`, or the kind alone when it ends in a single `s`.
+/// Returns `a K`, `an K`, or only the kind if it ends in a single `s`.
 pub(crate) fn with_article(kind: &str) -> String {
     let bytes = kind.as_bytes();
     if bytes.ends_with(b"s") && !bytes.ends_with(b"ss") {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn references_hold_letters_beyond_ascii_as_a_url_does() {
+    fn references_have_letters_beyond_ascii_as_a_url_has_them() {
         assert_eq!(in_reference("a.v1.Größe"), "a.v1.Gr%C3%B6%C3%9Fe");
         assert_eq!(in_reference("a.v1.K/i~n"), "a.v1.K~1i~0n");
     }

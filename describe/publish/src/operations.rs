@@ -1,11 +1,12 @@
 //! The operations of a resource, independent of the dialect (upstream: `generateBuilder` and `buildRoute` in
-//! `pkg/controller/openapi/builder` of apiextensions-apiserver). Names of the resource are marks of [`Slot`]s.
+//! `pkg/controller/openapi/builder` of apiextensions-apiserver). Names of the resource are represented by marks of
+//! [`Slot`]s.
 
 use crate::names::{AUTOSCALING, META};
 use crate::template::Slot;
 use crate::texts::Texts;
 
-/// Where a parameter stands.
+/// The location of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum In {
     Path,
@@ -42,7 +43,7 @@ pub(crate) enum Model {
 }
 
 impl Model {
-    /// The definition's name, with marks.
+    /// Returns the definition's name, with marks.
     pub(crate) fn definition(self) -> String {
         match self {
             Model::Resource => Slot::Definition.mark().to_string(),
@@ -84,15 +85,15 @@ pub(crate) struct Operation {
     pub(crate) action: &'static str,
     pub(crate) id: String,
     pub(crate) description: String,
-    /// Sorted by name, then location. Parameters of the path item are left out.
+    /// Sorted by name, then location, without parameters of the path item.
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) body: Option<(Model, bool)>,
-    /// Status code and content. Every operation has the response 401 too, which is not listed.
+    /// Status code and content. Every operation also has the response 401, which is not listed.
     pub(crate) responses: Vec<(u16, Model)>,
 }
 
 impl Operation {
-    /// Media types of the body.
+    /// Returns the media types of the body.
     pub(crate) fn consumes(&self) -> &'static [&'static str] {
         match self.method {
             Method::Patch => {
@@ -103,7 +104,7 @@ impl Operation {
     }
 }
 
-/// What descriptions say of other representations (proposal "Alternate representations of API resources").
+/// The sentence of descriptions about other representations (proposal "Alternate representations of API resources").
 pub(crate) const ALTERNATES: &str = "Alternate representations can be asked for in Accept, by the parameters g, v and as of a media type: a Table for people, or PartialObjectMetadata, which is the metadata alone.";
 
 /// Media types of other representations of lists.
@@ -122,7 +123,7 @@ pub(crate) const OBJECT_ALTERNATES: &[&str] = &[
 ];
 
 impl Operation {
-    /// Media types of other representations of what is read.
+    /// Returns the media types of other representations of the response to a read.
     pub(crate) fn alternates(&self) -> &'static [&'static str] {
         match self.responses.first() {
             Some((200, Model::List)) => LIST_ALTERNATES,
@@ -135,7 +136,7 @@ impl Operation {
 /// Media types of every response.
 pub(crate) const PRODUCES: &[&str] = &["application/json", "application/yaml"];
 
-/// The description of a response.
+/// Returns the description of a response.
 pub(crate) fn response_description(code: u16) -> &'static str {
     match code {
         201 => "Created",
@@ -169,7 +170,7 @@ pub(crate) struct PathItem {
     pub(crate) parameters: Vec<Parameter>,
 }
 
-/// The paths of a resource with all subresources.
+/// Returns the paths of a resource with all subresources.
 pub(crate) fn path_items(namespaced: bool, texts: &Texts) -> Vec<PathItem> {
     PLACES
         .into_iter()
@@ -206,7 +207,7 @@ const DELETE: &[&str] = &[
     "propagationPolicy",
 ];
 
-/// Names of all query parameters.
+/// Returns the names of all query parameters.
 pub(crate) fn query_parameters() -> impl Iterator<Item = &'static str> {
     ["pretty"].into_iter().chain(LIST.iter().copied()).chain(PATCH.iter().copied()).chain(DELETE[1..].iter().copied())
 }
@@ -278,7 +279,7 @@ impl Builder<'_> {
         Operation { method, action, id, description, parameters, body: None, responses: Vec::new() }
     }
 
-    /// An operation id: the verb, group and version, and the rest, which includes the kind.
+    /// Returns an operation id: the verb, group and version, and the rest, which includes the kind.
     fn id(&self, verb: &str, before: &str, after: &str) -> String {
         let infix = Slot::Infix.mark();
         let namespaced = if self.namespaced { "Namespaced" } else { "" };
@@ -357,7 +358,7 @@ impl Builder<'_> {
     }
 }
 
-/// The words for a subresource in descriptions and at the end of operation ids.
+/// Returns the words for a subresource in descriptions and at the end of operation ids.
 fn part(place: Place) -> (&'static str, &'static str) {
     match place {
         Place::Status => ("status of ", "Status"),

@@ -28,11 +28,11 @@ pub(crate) struct Paths {
     pub(crate) parameters: Vec<(String, Vec<u8>)>,
 }
 
-/// The form of document that paths are printed for.
+/// The form of document for which paths are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     V3,
-    /// v2 as the builder makes it.
+    /// v2 as upstream's builder prints it.
     V2,
     /// v2 as a server sends it: extension values are sorted.
     V2Served,
@@ -47,7 +47,7 @@ impl Form {
     }
 }
 
-/// Appends a comma where one is needed, the key and a colon.
+/// Appends a comma if needed, the key and a colon.
 pub(crate) fn write_member(first: bool, key: &str, form: Form, out: &mut Vec<u8>) {
     if !first {
         out.push(b',');
@@ -56,8 +56,8 @@ pub(crate) fn write_member(first: bool, key: &str, form: Form, out: &mut Vec<u8>
     out.push(b':');
 }
 
-/// All paths by form, then cluster-scoped and namespaced. With `alternates`, operations that read describe the
-/// representations in which a server answers, too, which upstream's do not.
+/// Returns all paths by form, then cluster-scoped and namespaced. With `alternates`, operations that read also describe
+/// the representations with which a server responds, which upstream's do not.
 pub(crate) fn all(texts: &Texts, alternates: bool, release: Release) -> [[Paths; 2]; 3] {
     let forms = [Form::V3, Form::V2, Form::V2Served];
     forms.map(|form| [false, true].map(|namespaced| Paths::new(namespaced, texts, form, alternates, release)))
@@ -81,7 +81,7 @@ impl Paths {
         Paths { paths, parameters: printer.shared.by_name.into_iter().collect() }
     }
 
-    /// The paths that `wanted` selects, sorted by their keys.
+    /// Returns the paths that `wanted` selects, sorted by their keys.
     pub(crate) fn sorted(&self, raw: &Fill, wanted: impl Fn(Place) -> bool) -> Vec<(String, &PathTemplate)> {
         let mut out: Vec<(String, &PathTemplate)> = self
             .paths
@@ -105,8 +105,8 @@ struct Shared {
 }
 
 impl Shared {
-    /// The name under which a parameter is shared: its own name and a hash of its content, and a number if another
-    /// content has that name already (upstream: `collectSharedParameters` in `pkg/builder/parameters.go` of
+    /// Returns the name under which a parameter is shared: its own name and a hash of its content, and a number if
+    /// another content already has that name (upstream: `collectSharedParameters` in `pkg/builder/parameters.go` of
     /// kube-openapi).
     fn name(&mut self, name: &str, hashed: &[u8], printed: Vec<u8>) -> String {
         let base = format!("{name}-{}", short_hash(hashed));
@@ -128,7 +128,7 @@ impl Shared {
     }
 }
 
-/// The first six bytes of the 64-bit FNV-1 hash in base64url.
+/// Returns the first six bytes of the 64-bit FNV-1 hash in base64url.
 fn short_hash(bytes: &[u8]) -> String {
     let hash = bytes
         .iter()
@@ -172,7 +172,7 @@ impl Printer {
         self.raw("}");
     }
 
-    /// The media types of other representations.
+    /// Returns the media types of other representations.
     fn alternates(&self, operation: &Operation) -> &'static [&'static str] {
         if self.alternates { operation.alternates() } else { &[] }
     }
@@ -212,7 +212,7 @@ impl Printer {
         self.end_operation(operation);
     }
 
-    /// `content` with the same schema for every media type. Those of other kinds have none.
+    /// Prints `content` with the same schema for every media type in `types`, and no schema for those in `others`.
     fn content(&mut self, types: &[&str], others: &[&str], model: Model) {
         let mut types = [types, others].concat();
         types.sort_unstable();
@@ -260,7 +260,7 @@ impl Printer {
         self.end_operation(operation);
     }
 
-    /// The extensions of an operation and its closing brace.
+    /// Prints the extensions of an operation and its closing brace.
     fn end_operation(&mut self, operation: &Operation) {
         let (group, version, kind) = (Slot::Group.mark(), Slot::Version.mark(), Slot::Kind.mark());
         self.raw(&format!(",\"x-kubernetes-action\":\"{}\",\"x-kubernetes-group-version-kind\":", operation.action));
@@ -280,7 +280,7 @@ impl Printer {
         }
     }
 
-    /// The parameters, including the body (v2), sorted by name. In v2, shared ones are references.
+    /// Prints the parameters, including the body (v2), sorted by name. In v2, shared ones are references.
     fn parameters(&mut self, parameters: &[Parameter], body: Option<(Model, bool)>) {
         let mut body = body;
         for (i, parameter) in parameters.iter().enumerate() {

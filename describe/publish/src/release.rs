@@ -1,9 +1,9 @@
-//! The schemas of definitions as older releases keep them.
+//! The schemas of definitions as older releases store them.
 
 use crate::base::Published;
 use kubeshape_schema::{Additional, Bump, Extra, Items, Property, Release, Rule, Schema};
 
-/// The schema without what the release drops.
+/// Returns the schema without the members that the release drops.
 pub(crate) fn of_schema<'a>(schema: &'a Schema<'a>, release: Release, arena: &'a Bump) -> &'a Schema<'a> {
     let keeps =
         Keeps { examples: Published::Examples.by(release), optional_old_self: Published::OptionalOldSelf.by(release) };
@@ -19,7 +19,7 @@ struct Keeps {
 }
 
 impl Keeps {
-    /// The schema, if something is dropped.
+    /// Returns the schema if something is dropped.
     fn schema<'a>(&self, s: &Schema<'a>, arena: &'a Bump) -> Option<Schema<'a>> {
         let own = s.extra.and_then(|extra| self.extra(extra, arena));
         let properties = self.properties(s.properties, arena);

@@ -1,4 +1,4 @@
-//! What is published for one CustomResourceDefinition and its versions.
+//! The published documents of one CustomResourceDefinition and its versions.
 
 use crate::base::{Base, Published};
 use crate::fragments::{Fragment, PathPart, V2Form, V2Fragments, V3Fragments};
@@ -22,9 +22,9 @@ use std::sync::Arc;
 pub struct Options {
     /// Whether upstream's faults are reproduced.
     pub profile: Profile,
-    /// The release of structured-merge-diff whose schemas are made.
+    /// The release of structured-merge-diff that reads the schemas.
     pub smd_compat: smd::SmdCompat,
-    /// Whether versions that are not served are published too.
+    /// Whether versions that are not served are published, too.
     pub all_versions: bool,
 }
 
@@ -64,29 +64,29 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// A publisher over a base.
+    /// Creates a publisher with a base.
     pub fn new(base: Base, options: Options) -> Publisher {
         let base = if options.profile == Profile::Faithful { base.with_alternates() } else { base };
         Publisher { base, options }
     }
 
-    /// The options.
+    /// Returns the options.
     pub fn options(&self) -> Options {
         self.options
     }
 
-    /// The base.
+    /// Returns the base.
     pub fn base(&self) -> &Base {
         &self.base
     }
 
-    /// Decides which schema is used for every version. `arena` holds the schemas that are made.
+    /// Decides which schema is used for every version. `arena` stores the schemas that are built.
     pub fn resource<'a>(&'a self, crd: &'a Crd<'a>, arena: &'a Bump) -> Resource<'a> {
         let mut notes = Vec::new();
         let mut versions = Vec::with_capacity(crd.versions.len());
         let mut by_name = HashMap::with_capacity(crd.versions.len());
         for version in crd.versions {
-            // Upstream looks up schema and subresources by name: of two versions with one name, the first counts.
+            // Upstream looks up schema and subresources by name: of two versions with one name, the first is used.
             let used = *by_name.entry(version.name).or_insert(version);
             let decision = kubeshape_structural::usable(used.schema, used.at);
             notes.extend(decision.notes);
@@ -115,7 +115,7 @@ pub struct Resource<'a> {
     arena: &'a Bump,
 }
 
-/// The form of the document that has a loss.
+/// The form of the document with a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Shape {
     /// OpenAPI v3.
@@ -129,7 +129,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The name used on the command line and in reports.
+    /// Returns the name used on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Shape::V3 => "v3",
@@ -141,22 +141,23 @@ impl Shape {
 }
 
 impl<'a> Resource<'a> {
-    /// The CustomResourceDefinition.
+    /// Returns the CustomResourceDefinition.
     pub fn crd(&self) -> &'a Crd<'a> {
         self.crd
     }
 
-    /// All versions, published or not.
+    /// Returns all versions, published or not.
     pub fn versions(&self) -> &[ResourceVersion<'a>] {
         &self.versions
     }
 
-    /// Findings about the versions: schemas that are not used and why, versions that are not served.
+    /// Returns the findings about the versions: schemas that are not used and the reasons, and versions that are not
+    /// served.
     pub fn findings(&self) -> &[Note<'a>] {
         &self.notes
     }
 
-    /// The structured-merge-diff schema that server-side apply uses: all versions, served or not.
+    /// Returns the structured-merge-diff schema that server-side apply uses: with all versions, served or not.
     ///
     /// # Errors
     /// All reasons why the schema has no structured-merge-diff form: see [`SmdError`](crate::SmdError), or the
@@ -191,7 +192,7 @@ impl<'a> Resource<'a> {
         smd::build(&models, &base.smd, scale, preserve, compat)
     }
 
-    /// The types of the shared definitions, if the resource's own definitions replace some of them.
+    /// Returns the types of the shared definitions, if the resource's own definitions replace some of them.
     fn shared_types(&self, models: &[(&str, &Schema<'_>)], scale: bool) -> smd::MetaTypes {
         let printed: Vec<(&str, Vec<u8>)> = models
             .iter()
@@ -205,14 +206,14 @@ impl<'a> Resource<'a> {
         Base::types_of(&self.publisher.base.shared_for(&own, scale))
     }
 
-    /// Adds what the structured-merge-diff schema loses.
+    /// Adds the losses of the structured-merge-diff schema.
     pub fn smd_losses(&self, notes: &mut Vec<Note<'a>>) {
         for schema in self.versions.iter().filter_map(|version| version.schema) {
             smd::losses(schema, self.publisher.options.smd_compat, notes);
         }
     }
 
-    /// The resource's parts of the merged v2 document. They are empty if no version is published.
+    /// Returns the resource's parts of the merged v2 document. They are empty if no version is published.
     pub fn v2_fragments(&self, form: V2Form) -> V2Fragments {
         let (mut out, mut buffer) = (V2Fragments::default(), Vec::new());
         for version in self.versions.iter().filter(|version| version.published) {
@@ -236,18 +237,18 @@ pub struct ResourceVersion<'a> {
 }
 
 impl<'a> ResourceVersion<'a> {
-    /// The version.
+    /// Returns the version.
     pub fn version(&self) -> &'a Version<'a> {
         self.version
     }
 
-    /// Whether documents are made for it: it is served, or [`Options::all_versions`] is set.
+    /// Returns whether it has documents: it is served, or [`Options::all_versions`] is set.
     pub fn is_published(&self) -> bool {
         self.published
     }
 
-    /// The top-level fields of an object that requests to a subresource (`""` for the object itself) neither change nor
-    /// own (upstream: `GetResetFields` of `customResourceStrategy` and `statusStrategy` in
+    /// Returns the top-level fields of an object that requests to a subresource (`""` for the object itself) neither
+    /// change nor own (upstream: `GetResetFields` of `customResourceStrategy` and `statusStrategy` in
     /// `pkg/registry/customresource` of apiextensions-apiserver).
     pub fn reset_fields(&self, subresource: &str) -> &'static [&'static str] {
         match subresource {
@@ -257,17 +258,17 @@ impl<'a> ResourceVersion<'a> {
         }
     }
 
-    /// The paths of the replicas of spec and status, if there is a scale subresource.
+    /// Returns the paths of the replicas of spec and status, if there is a scale subresource.
     pub fn replicas(&self) -> Option<[&'a str; 2]> {
         self.used.scale.map(|scale| [scale.spec_replicas_path, scale.status_replicas_path])
     }
 
-    /// The structural schema in its normal form (with unfolded int-or-strings), if it is used.
+    /// Returns the structural schema in its normal form (with unfolded int-or-strings), if it is used.
     pub fn schema(&self) -> Option<&'a Schema<'a>> {
         self.schema
     }
 
-    /// `apis/GROUP/VERSION`: the path of the v3 document that the version belongs to.
+    /// Returns `apis/GROUP/VERSION`: the path of the v3 document to which the version belongs.
     pub fn group_version_path(&self) -> String {
         format!("apis/{}/{}", self.crd.group, self.used.name)
     }
@@ -285,7 +286,7 @@ impl<'a> ResourceVersion<'a> {
         out.extend_from_slice(b"}}}");
     }
 
-    /// Appends the OpenAPI v2 document of this version alone, with defaults, as upstream's builder makes it.
+    /// Appends the OpenAPI v2 document of this version alone, with defaults, as upstream's builder prints it.
     pub fn v2(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"swagger\":\"2.0\",\"info\":");
         out.extend_from_slice(crate::fragments::CRD_INFO);
@@ -314,7 +315,7 @@ impl<'a> ResourceVersion<'a> {
         }
     }
 
-    /// Adds what the document of a shape loses of the schema that is used.
+    /// Adds the losses of the document of a shape, compared with the schema that is used.
     pub fn losses(&self, shape: Shape, notes: &mut Vec<Note<'a>>) {
         let Some(schema) = self.schema else { return };
         match shape {
@@ -338,7 +339,7 @@ impl<'a> ResourceVersion<'a> {
         }
     }
 
-    /// This version's parts of the merged v3 document of its group version.
+    /// Returns this version's parts of the merged v3 document of its group version.
     pub fn v3_fragments(&self) -> V3Fragments {
         let (name, list_name) = self.definition_names();
         let builder = self.builder(Dialect::V3, true);
@@ -381,7 +382,7 @@ impl<'a> ResourceVersion<'a> {
         parts.collect()
     }
 
-    /// The schema that v2 is made from. With `None`, any object is valid.
+    /// Returns the schema for v2. With `None`, any object is valid.
     fn v2_schema(&self, notes: Option<&mut Vec<Note<'a>>>) -> Option<&'a Schema<'a>> {
         let schema = self.schema?;
         if self.publisher.options.profile == Profile::Faithful {
@@ -408,7 +409,7 @@ impl<'a> ResourceVersion<'a> {
         Some(openapi_v2(schema, self.arena, notes))
     }
 
-    /// The selectable fields, if the release publishes them.
+    /// Returns the selectable fields, if the release publishes them.
     fn selectable_fields(&self) -> Option<&'a [&'a str]> {
         let (fields, release) = (self.used.selectable_fields, self.publisher.base.release());
         let published = if fields.is_empty() { Published::NoSelectableFields } else { Published::SelectableFields };
@@ -431,7 +432,7 @@ impl<'a> ResourceVersion<'a> {
         builder.list(names.kind, names.list_kind, names.plural, definition)
     }
 
-    /// The names of the definitions of the kind and of its list.
+    /// Returns the names of the definitions of the kind and of its list.
     pub fn definition_names(&self) -> (String, String) {
         let name = |kind| names::definition(self.crd.group, self.used.name, kind);
         (name(self.crd.names.kind), name(self.crd.names.list_kind))
@@ -458,7 +459,7 @@ impl<'a> ResourceVersion<'a> {
         }
     }
 
-    /// The resource's names: plain, to sort keys by, and escaped for the document.
+    /// Returns the resource's names: plain, to sort keys by, and escaped for the document.
     fn fills(&self, form: Form) -> (Fill, Fill) {
         let names = &self.crd.names;
         let (definition, list) = self.definition_names();
@@ -485,13 +486,13 @@ impl<'a> ResourceVersion<'a> {
         (Fill::new(|slot| text(slot).into_bytes()), Fill::new(escaped))
     }
 
-    /// The two definitions of the resource and the shared ones, sorted.
+    /// Writes the two definitions of the resource and the shared ones, sorted.
     fn write_definitions(&self, form: Form, own: [(&str, &Schema<'_>); 2], out: &mut Vec<u8>) {
         let mut own = own;
         if order::utf16(own[0].0, own[1].0).is_gt() {
             own.swap(0, 1);
         }
-        // If kind and list have one name, there is one definition, the list's.
+        // If kind and list have the same name, there is one definition, the list's.
         let own = if own[0].0 == own[1].0 { &own[1..] } else { &own[..] };
         let scale = self.used.scale.is_some();
         let style = if form == Form::V3 { print::Style::V3 } else { print::Style::V2 };
@@ -527,14 +528,14 @@ impl<'a> ResourceVersion<'a> {
     }
 }
 
-/// A printed schema, without spare capacity, because it is kept until all inputs are read.
+/// Returns a printed schema without spare capacity, because it is kept until all inputs are read.
 fn printed(schema: &Schema<'_>, style: print::Style, buffer: &mut Vec<u8>) -> Bytes {
     buffer.clear();
     print::schema(buffer, schema, style);
     Bytes::copy_from_slice(buffer)
 }
 
-/// Embedded resources that do not get the standard properties in v2.
+/// Notes embedded resources that do not get the standard properties in v2.
 fn v2_embedded_losses<'a>(s: &Schema<'a>, notes: &mut Vec<Note<'a>>) {
     if s.flags.any(Flags::EMBEDDED_RESOURCE) && s.flags.any(Flags::PRESERVE_UNKNOWN) {
         notes.push(Note::new(Code::V2EmbeddedResource, s.at, "apiVersion, kind, metadata"));

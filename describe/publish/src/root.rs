@@ -9,12 +9,12 @@ use kubeshape_schema::{
     Additional, Bump, Code, Dialect, Extra, Flags, Items, Json, Note, Property, Schema, Type, order,
 };
 
-/// Makes the schemas of one version of a resource.
+/// Builds the schemas of one version of a resource.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RootBuilder<'a> {
     pub(crate) arena: &'a Bump,
     pub(crate) base: &'a Base,
-    /// Decides how references are written: in v3 `allOf` is around them, in v2 siblings stand next to them.
+    /// Decides how references are written: in v3 they are wrapped in `allOf`, in v2 they have siblings.
     pub(crate) dialect: Dialect,
     pub(crate) group: &'a str,
     pub(crate) version: &'a str,
@@ -23,8 +23,8 @@ pub(crate) struct RootBuilder<'a> {
 }
 
 impl<'a> RootBuilder<'a> {
-    /// The kind's schema. `schema` is the structural schema that is used, reduced for v2; with `None`, any object is
-    /// valid.
+    /// Returns the kind's schema. `schema` is the structural schema that is used, reduced for v2; with `None`, any
+    /// object is valid.
     pub(crate) fn kind(&self, schema: Option<&Schema<'a>>, kind: &'a str) -> Schema<'a> {
         let mut root = match schema {
             None => Schema { ty: Type::Object, ..Schema::default() },
@@ -37,10 +37,10 @@ impl<'a> RootBuilder<'a> {
         root
     }
 
-    /// The list's schema.
+    /// Returns the list's schema.
     pub(crate) fn list(&self, kind: &'a str, list_kind: &'a str, plural: &'a str, definition: &str) -> Schema<'a> {
         let texts = &self.base.texts;
-        // Every text about types ends with the address of the API conventions and a fragment.
+        // Every description of types ends with the URL of the API conventions and a fragment.
         let conventions = texts.api_version.rsplit("More info: ").next().unwrap_or_default();
         let conventions = conventions.split('#').next().unwrap_or_default();
         let items = Schema {
@@ -81,7 +81,7 @@ impl<'a> RootBuilder<'a> {
         schema.extra = Some(self.arena.alloc(extra));
     }
 
-    /// `apiVersion`, `kind` and `metadata`.
+    /// Returns `apiVersion`, `kind` and `metadata`.
     fn standard(&self, embedded: bool, metadata: &'a str, meta_kind: &str) -> [Property<'a>; 3] {
         let texts = &self.base.texts;
         let text = |description: &'a str| Schema { description, ty: Type::String, ..Schema::default() };
@@ -95,7 +95,7 @@ impl<'a> RootBuilder<'a> {
         [property("apiVersion", text(api_version)), property("kind", text(kind)), property("metadata", reference)]
     }
 
-    /// The properties with the three standard ones, which replace the author's.
+    /// Returns the properties with the three standard ones, which replace the author's.
     fn with_standard(&self, properties: &'a [Property<'a>], embedded: bool) -> &'a [Property<'a>] {
         let standard = self.standard(embedded, &self.base.texts.object_metadata, "ObjectMeta");
         let mut out = bumpalo::collections::Vec::with_capacity_in(properties.len() + standard.len(), self.arena);
@@ -113,7 +113,7 @@ impl<'a> RootBuilder<'a> {
         out.into_bump_slice()
     }
 
-    /// Gives the three standard properties to every embedded resource, children first.
+    /// Adds the three standard properties to every embedded resource, children first.
     fn embed(&self, s: &Schema<'a>) -> Schema<'a> {
         let mut t = *s;
         if s.properties.iter().any(|p| p.schema.subtree.any(Flags::EMBEDDED_RESOURCE)) {
@@ -160,8 +160,8 @@ impl<'a> RootBuilder<'a> {
     }
 }
 
-/// The strings of `apiVersion` and `kind` in an embedded resource: they are shorter than at the root and end with the
-/// same addresses.
+/// Returns the descriptions of `apiVersion` and `kind` in an embedded resource: they are shorter than at the root and
+/// end with the same URLs.
 fn embedded_texts<'a>(texts: &Texts, arena: &'a Bump) -> (&'a str, &'a str) {
     let more = |text: &str| text.find("More info: ").map_or_else(String::new, |at| text[at..].to_owned());
     let first = texts.api_version.split(". ").next().unwrap_or_default();
@@ -176,7 +176,7 @@ fn property<'a>(name: &'a str, schema: Schema<'a>) -> Property<'a> {
     Property { name, at: 0, schema }
 }
 
-/// What publishing loses or adds in every dialect: restrictions on the standard properties, and the required
+/// Notes what publishing loses or adds in every dialect: restrictions on the standard properties, and the required
 /// properties of embedded resources.
 pub(crate) fn losses<'a>(root: &Schema<'a>, notes: &mut Vec<Note<'a>>) {
     restricted(root, Code::RootMetadata, notes);

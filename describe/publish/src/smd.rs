@@ -1,7 +1,7 @@
 //! The structured-merge-diff schema of a resource (upstream: `buildOpenAPIModelsForApply` in
 //! `pkg/apiserver/customresource_handler.go` of apiextensions-apiserver).
 //!
-//! It is made from the definitions in the OpenAPI v3 documents of all versions. The definitions that all resources
+//! It is built from the definitions in the OpenAPI v3 documents of all versions. The definitions that all resources
 //! share are converted once, as [`MetaTypes`].
 
 use crate::names::AUTOSCALING;
@@ -69,7 +69,7 @@ pub(crate) fn build(
     from_v3::extend(Builder::extending(base), models, options)
 }
 
-/// The schema of a resource without versions: only the built-in types.
+/// Returns the schema of a resource without versions: only the built-in types.
 pub(crate) fn without_versions() -> Built {
     from_v3::convert(&[], Options::default())
 }

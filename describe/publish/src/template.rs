@@ -1,5 +1,5 @@
-//! Templates of path items. A path item is printed once, with a mark in place of every name of the resource. For each
-//! resource, its names are filled in.
+//! Templates of path items. A path item is printed once, with marks for the names of the resource. The names of each
+//! resource replace the marks.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub(crate) enum Slot {
     /// Group and version in an operation id.
     Infix,
     Tag,
-    /// Kind at the beginning of the last part of an operation id.
+    /// Kind at the start of the last part of an operation id.
     KindFirst,
     /// Kind inside an operation id.
     KindInside,
@@ -40,11 +40,12 @@ const SLOTS: [Slot; 11] = [
     Slot::Article,
 ];
 
-/// The first of the characters that mark holes. They are in a plane for private use, which no text of Kubernetes uses.
+/// The first of the characters that mark holes. They are in a private-use plane, which Kubernetes' documents do not
+/// use.
 const FIRST_MARK: u32 = 0xF_0000;
 
 impl Slot {
-    /// The character that marks the hole in the printed text.
+    /// Returns the character that marks the hole in the printed item.
     pub(crate) fn mark(self) -> char {
         char::from_u32(FIRST_MARK + self as u32).unwrap_or(char::REPLACEMENT_CHARACTER)
     }
@@ -65,14 +66,14 @@ impl Fill {
 /// A string with holes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Template {
-    /// The text without its holes.
+    /// The string without its holes.
     pub(crate) text: Cow<'static, [u8]>,
-    /// The holes in their order, each with its place in the text.
+    /// The holes in order, each with its offset in the string.
     pub(crate) holes: Cow<'static, [(u32, Slot)]>,
 }
 
 impl Template {
-    /// Makes a template of a printed text with marks.
+    /// Creates a template from a printed string with marks.
     pub(crate) fn parse(printed: &str) -> Template {
         let (mut text, mut holes) = (Vec::with_capacity(printed.len()), Vec::new());
         let mut rest = printed;
@@ -90,7 +91,7 @@ impl Template {
         SLOTS.get(n as usize).copied()
     }
 
-    /// Appends the text with the holes filled.
+    /// Appends the string with the holes filled.
     pub(crate) fn write(&self, out: &mut Vec<u8>, fill: &Fill) {
         let mut from = 0;
         for &(at, slot) in &*self.holes {

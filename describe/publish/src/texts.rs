@@ -1,8 +1,8 @@
-//! Texts of documents that are not part of a shared definition.
+//! Descriptions in documents that are not part of a shared definition.
 
 use std::collections::BTreeMap;
 
-/// Texts of documents that are not part of a shared definition.
+/// Descriptions in documents that are not part of a shared definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Texts {
     /// `apiVersion` of every object.

@@ -191,8 +191,8 @@ pub(super) struct Entry<'e> {
     pub(super) version: &'e str,
 }
 
-/// The entries of all resources, each followed by those of its subresources. A resource of which only subresources are
-/// known has no entry.
+/// Returns the entries of all resources, each followed by those of its subresources. A resource of which only
+/// subresources are known has no entry.
 pub(super) fn entries<'e>(group: &'e str, version: &'e GroupVersion) -> impl Iterator<Item = Entry<'e>> {
     let foreign = move |kind: &'e Kind| {
         let own = *kind.group == *group && kind.version == version.version;
@@ -209,7 +209,7 @@ pub(super) fn entries<'e>(group: &'e str, version: &'e GroupVersion) -> impl Ite
 }
 
 impl Entry<'_> {
-    /// `deployments`, `deployments/status`
+    /// Returns `deployments` or `deployments/status`.
     pub(super) fn name(&self) -> String {
         match self.subresource {
             Some(subresource) => format!("{}/{}", self.resource.name, subresource.name),
@@ -221,7 +221,7 @@ impl Entry<'_> {
         self.subresource.map_or(&self.resource.verbs, |subresource| &subresource.verbs)
     }
 
-    /// The resource, if it is the entry of one and not of a subresource.
+    /// Returns the resource, if the entry is that of a resource and not of a subresource.
     pub(super) fn own(&self) -> Option<&Resource> {
         self.subresource.is_none().then_some(self.resource)
     }

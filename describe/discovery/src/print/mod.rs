@@ -1,4 +1,4 @@
-//! Printing discovery.
+//! Prints discovery.
 //!
 //! All functions append to a buffer. JSON is printed as by Go's `encoding/json`: members in the order of the API's
 //! types, `<`, `>` and `&` escaped, and a newline after a whole document unless it is indented.
@@ -10,12 +10,12 @@ use super::assemble::aggregated_order;
 use super::model::{Group, GroupVersion};
 use kubeshape_yaml::{Error, Kind, Limits, Node, Stream, Tape, emit::Emitter};
 
-/// In which form a document is printed.
+/// The form in which a document is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Encoding {
     /// `application/json`
     Json,
-    /// `application/json` indented by two blanks per level, for clients that ask for `pretty`.
+    /// `application/json` indented by two blanks per level, for clients that request `pretty`.
     JsonIndented,
     /// `application/yaml`
     Yaml,
@@ -42,7 +42,7 @@ impl AggregatedVersion {
         }
     }
 
-    /// The JSON form up to its items.
+    /// Returns the JSON form up to its items.
     pub fn head(self) -> &'static [u8] {
         match self {
             AggregatedVersion::V2 => {
@@ -55,9 +55,9 @@ impl AggregatedVersion {
     }
 }
 
-/// The text that the ETag is computed from, up to its items.
+/// The JSON from which the ETag is computed, up to its items.
 pub const ETAG_HEAD: &[u8] = br#"{"metadata":{},"items":["#;
-/// The end of the text that the ETag is computed from, after its items.
+/// The end of the JSON from which the ETag is computed, after its items.
 pub const ETAG_TAIL: &[u8] = b"]}";
 /// The end of the JSON form, after its items.
 pub const AGGREGATED_TAIL: &[u8] = b"]}\n";
@@ -75,7 +75,7 @@ pub fn aggregated_item(out: &mut Vec<u8>, group: &Group) {
     json::aggregated_item(out, group);
 }
 
-/// Prints the text that the ETag is computed from: the list without kind, API version and final newline. The ETag is
+/// Prints the JSON from which the ETag is computed: the list without kind, API version and final newline. The ETag is
 /// its SHA-512 in upper-case hexadecimal digits.
 pub fn etag_text<'g>(out: &mut Vec<u8>, groups: impl IntoIterator<Item = &'g Group>) {
     out.extend_from_slice(ETAG_HEAD);
@@ -83,8 +83,8 @@ pub fn etag_text<'g>(out: &mut Vec<u8>, groups: impl IntoIterator<Item = &'g Gro
     out.extend_from_slice(ETAG_TAIL);
 }
 
-/// Prints aggregated discovery, an `APIGroupDiscoveryList`. `/apis` answers with the named groups, `/api` with the core
-/// group. The groups may come in any order.
+/// Prints aggregated discovery, an `APIGroupDiscoveryList`. `/apis` responds with the named groups, `/api` with the
+/// core group. The groups may be in any order.
 ///
 /// # Example
 /// ```
@@ -113,8 +113,8 @@ pub fn aggregated<'g>(
     });
 }
 
-/// Prints an `APIGroupList`, which `/apis` answers with to clients that do not ask for the aggregated form. The groups
-/// are printed in the order given (see [`group_list_order`](super::group_list_order)).
+/// Prints an `APIGroupList`, the response of `/apis` to clients that do not request the aggregated form. The groups are
+/// printed in the order given (see [`group_list_order`](super::group_list_order)).
 pub fn group_list<'g>(out: &mut Vec<u8>, groups: impl IntoIterator<Item = &'g Group>, encoding: Encoding) {
     let groups: Vec<&Group> = groups.into_iter().collect();
     if encoding == Encoding::Protobuf {
@@ -132,7 +132,7 @@ pub fn group_list_item(out: &mut Vec<u8>, group: &Group) {
     json::group_list_item(out, group);
 }
 
-/// Prints an `APIGroup`, the answer of `/apis/GROUP`.
+/// Prints an `APIGroup`, the response of `/apis/GROUP`.
 pub fn group(out: &mut Vec<u8>, group: &Group, encoding: Encoding) {
     if encoding == Encoding::Protobuf {
         return proto::group(out, group);
@@ -144,7 +144,7 @@ pub fn group(out: &mut Vec<u8>, group: &Group, encoding: Encoding) {
     });
 }
 
-/// Prints an `APIResourceList`, the answer of `/apis/GROUP/VERSION`, and for the core group (whose name is empty) of
+/// Prints an `APIResourceList`, the response of `/apis/GROUP/VERSION`, and for the core group (whose name is empty) of
 /// `/api/VERSION`.
 ///
 /// # Example
@@ -168,9 +168,8 @@ pub fn resource_list(out: &mut Vec<u8>, group: &str, version: &GroupVersion, enc
     text(out, encoding, |out| json::resource_list(out, group, version));
 }
 
-/// Prints `APIVersions`, which `/api` answers with to clients that do not ask for the aggregated form. `addresses` are
-/// pairs: a range of client addresses, and the address (`host:port`) under which clients of that range reach the
-/// server.
+/// Prints `APIVersions`, the response of `/api` to clients that do not request the aggregated form. `addresses` are
+/// pairs: a range of client addresses, and the address (`host:port`) at which clients in that range reach the server.
 ///
 /// # Example
 /// ```
@@ -209,13 +208,13 @@ pub fn version(out: &mut Vec<u8>, members: &[(String, String)]) {
     kubeshape_yaml::json::indent(&compact, out);
 }
 
-/// The API version in the unaggregated documents of a group. Those of the core group and of `extensions` have none, so
-/// that clients of Kubernetes 1.1 can read them (upstream: `discovery.keepUnversioned`).
+/// Returns the API version in the unaggregated documents of a group. Those of the core group and of `extensions` have
+/// none, so that clients of Kubernetes 1.1 can read them (upstream: `discovery.keepUnversioned`).
 fn legacy_api_version(group: &str) -> &'static str {
     if matches!(group, "" | "extensions") { "" } else { "v1" }
 }
 
-/// `GROUP/VERSION`; for the core group `VERSION`.
+/// Returns `GROUP/VERSION`, or `VERSION` for the core group.
 pub(super) fn group_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
@@ -231,7 +230,7 @@ fn text(out: &mut Vec<u8>, encoding: Encoding, json: impl FnOnce(&mut Vec<u8>)) 
         Encoding::Yaml => {
             let mut compact = Vec::new();
             json(&mut compact);
-            // The text was just printed, so it is JSON and within the limits.
+            // The JSON was just printed, so it is valid and within the limits.
             let printed = yaml(out, &compact);
             debug_assert!(printed.is_ok(), "{printed:?}");
         }
@@ -239,11 +238,11 @@ fn text(out: &mut Vec<u8>, encoding: Encoding, json: impl FnOnce(&mut Vec<u8>)) 
     }
 }
 
-/// Prints a JSON document in the indented form or in the YAML form (members sorted). With other encodings it is copied
-/// as it is.
+/// Prints a JSON document in the indented form or in the YAML form (with sorted members). With other encodings, it is
+/// copied unchanged.
 ///
 /// # Errors
-/// The text is not JSON, or it exceeds the default [`Limits`].
+/// The document is not JSON, or it exceeds the default [`Limits`].
 ///
 /// # Example
 /// ```
@@ -280,7 +279,7 @@ fn parse<R>(json: &[u8], then: impl FnOnce(Node<'_>) -> R) -> Result<R, Error> {
     }
 }
 
-/// Prints a node with the members of every mapping sorted, as `sigs.k8s.io/yaml` turns JSON into YAML.
+/// Prints a node with the members of every mapping sorted, as `sigs.k8s.io/yaml` converts JSON to YAML.
 fn sorted(emitter: &mut Emitter<'_>, node: Node<'_>) {
     match node.kind() {
         Kind::Map => {

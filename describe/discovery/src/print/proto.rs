@@ -18,7 +18,7 @@ fn unknown(out: &mut Vec<u8>, api_version: &str, kind: &str, object: &impl Messa
     out.extend_from_slice(&unknown.encode_to_vec());
 }
 
-#[allow(clippy::unnecessary_wraps)] // The encoder writes empty texts, too, which only an optional member does.
+#[allow(clippy::unnecessary_wraps)] // The encoder also writes empty strings, which needs an optional member.
 fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }

@@ -1,4 +1,4 @@
-//! JSON and YAML, into the messages.
+//! Reads JSON and YAML into the messages.
 
 use super::{Document, DocumentKind, ReadError, model};
 use crate::wire;
@@ -19,7 +19,7 @@ pub(super) fn kind(root: Node<'_>) -> Option<DocumentKind> {
     DocumentKind::of(text("apiVersion"), text("kind"))
 }
 
-/// The value of a member; if it is repeated, the last one.
+/// Returns the value of a member; if it is repeated, the last one.
 fn last<'a>(node: Node<'a>, key: &str) -> Option<Node<'a>> {
     if node.kind() != Kind::Map {
         return None;
@@ -55,7 +55,7 @@ pub(super) fn read(root: Node<'_>) -> Result<Document, ReadError> {
         DocumentKind::Version => {
             let mut out: Vec<(String, String)> = Vec::new();
             members(root, "an object with a version", |key, value| {
-                // Members to come need not be strings.
+                // Members of future versions need not be strings.
                 if let Some(text) = value.as_str() {
                     match out.iter_mut().find(|(name, _)| name == key) {
                         Some(member) => text.clone_into(&mut member.1),
@@ -82,7 +82,7 @@ fn wrong(node: Node<'_>, expected: &str) -> Error {
     Error::at(node.document().source(), node.span().start, message)
 }
 
-/// Every member that is not null.
+/// Calls `member` for every member that is not null.
 fn members<'a>(node: Node<'a>, expected: &str, mut member: impl FnMut(&'a str, Node<'a>) -> Read<()>) -> Read<()> {
     match node.kind() {
         Kind::Map => {

@@ -1,7 +1,7 @@
-//! Reading discovery documents of other servers, recorded or just fetched.
+//! Reads discovery documents of other servers, recorded or just fetched.
 //!
 //! The reader is as tolerant as client-go: it ignores unknown members and members that are null, and of repeated
-//! members the last one counts. A member of the wrong type is an error with its place.
+//! members, it uses the last one. A member of the wrong type is an error with its location.
 
 mod json;
 mod model;
@@ -13,8 +13,8 @@ use super::model::{Group, Resource};
 use kubeshape_yaml::{Error, Limits, Node, Stream, Tape};
 use std::sync::Arc;
 
-/// What clients accept as discovery (client-go `discovery_client.go`): v2 before v2beta1 before the unaggregated form,
-/// which servers without aggregated discovery send.
+/// The discovery documents that clients accept (client-go `discovery_client.go`): v2 before v2beta1 before the
+/// unaggregated form, which servers without aggregated discovery send.
 pub const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
     application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
@@ -22,13 +22,13 @@ pub const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGrou
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The text is not JSON or YAML, or a member has the wrong type.
+    /// The input is not JSON or YAML, or a member has the wrong type.
     #[error("{0}")]
     Text(#[from] Error),
     /// The bytes are not the protobuf form of the message.
     #[error("{0}")]
     Wire(#[from] prost::DecodeError),
-    /// They hold something else than a discovery document.
+    /// The input is not a discovery document.
     #[error("found {0}, expected a discovery document")]
     Other(String),
     /// A subresource and its resource have different scopes.
@@ -39,7 +39,7 @@ pub enum ReadError {
     },
 }
 
-/// What a discovery document says.
+/// The contents of a discovery document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Document {
     /// `APIGroupDiscoveryList`: groups in its order.
@@ -61,10 +61,10 @@ pub enum Document {
     Versions {
         /// `v1`
         versions: Vec<Arc<str>>,
-        /// Ranges of client addresses and the address under which such clients reach the server.
+        /// Ranges of client addresses and the address at which such clients reach the server.
         addresses: Vec<(String, String)>,
     },
-    /// The list of paths that `/` answers with.
+    /// The list of paths that `/` responds with.
     Paths(Vec<String>),
     /// `/version`: its members in their order.
     Version(Vec<(String, String)>),
@@ -79,7 +79,7 @@ pub struct GroupEntry {
     pub versions: Vec<Arc<str>>,
 }
 
-/// What kind of discovery document it is.
+/// The kind of a discovery document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DocumentKind {
     /// `APIGroupDiscoveryList`
@@ -92,7 +92,7 @@ pub enum DocumentKind {
     Resources,
     /// `APIVersions`
     Versions,
-    /// The list of paths that `/` answers with.
+    /// The list of paths that `/` responds with.
     Paths,
     /// `/version`
     Version,
@@ -112,7 +112,7 @@ impl DocumentKind {
         })
     }
 
-    /// Which discovery document the root of a JSON or YAML text is.
+    /// Returns the kind of the discovery document with this root, in JSON or YAML.
     ///
     /// # Example
     /// ```
@@ -130,15 +130,15 @@ impl DocumentKind {
     }
 }
 
-/// Whether bytes begin as the protobuf form of a Kubernetes object does.
+/// Returns whether bytes begin like the protobuf form of a Kubernetes object.
 pub fn is_protobuf(bytes: &[u8]) -> bool {
     bytes.starts_with(super::wire::MAGIC)
 }
 
-/// Reads a discovery document: JSON, YAML or protobuf. If a YAML text holds several documents, only the first is read.
+/// Reads a discovery document: JSON, YAML or protobuf. If YAML has several documents, only the first is read.
 ///
 /// # Errors
-/// - [`ReadError::Text`]: the text is neither JSON nor YAML or exceeds a limit, or a member has the wrong type.
+/// - [`ReadError::Text`]: the input is neither JSON nor YAML or exceeds a limit, or a member has the wrong type.
 /// - [`ReadError::Wire`]: the protobuf message cannot be decoded.
 /// - [`ReadError::Other`]: it is not a discovery document.
 /// - [`ReadError::Scope`]: in an `APIResourceList`, a subresource and its resource have different scopes.

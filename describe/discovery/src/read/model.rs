@@ -1,4 +1,4 @@
-//! Turns the messages into the model.
+//! Converts the messages to the model.
 
 use super::{Document, GroupEntry, ReadError};
 use crate::custom::{CUSTOM_RESOURCE_PRIORITY, TERMINATING_VERBS, VERBS};
@@ -33,7 +33,7 @@ fn group(group: wire::GroupDiscovery) -> Group {
     Group { versions: versions.collect(), name: Arc::clone(&name) }
 }
 
-/// A group version that was read. Its names and resources decide about its origin and its priority.
+/// Returns a group version that was read. Its names and resources decide its origin and its priority.
 pub(crate) fn group_version(
     group: &str,
     version: Arc<str>,
@@ -49,7 +49,7 @@ pub(crate) fn group_version(
     GroupVersion { version, priority, origin, freshness, resources }
 }
 
-/// Whether all resources come from CustomResourceDefinitions. They are recognized by the order of their verbs.
+/// Returns whether all resources come from CustomResourceDefinitions. They are recognized by the order of their verbs.
 pub(crate) fn custom_resources(resources: &[Resource]) -> bool {
     let custom = |resource: &Resource| {
         let verbs = || resource.verbs.iter().map(|verb| &**verb);
@@ -138,7 +138,7 @@ pub(super) fn resources(list: wire::ResourceList) -> Result<Document, ReadError>
         if resources[at].scope != scope {
             return Err(ReadError::Scope { name });
         }
-        // One without kind has no group and no version either.
+        // An entry without kind has no group and no version, either.
         let is_known = entry.kind.as_deref().is_some_and(|kind| !kind.is_empty());
         let known = || Kind { group: text(entry.group), version: text(entry.version), kind: text(entry.kind) };
         resources[at].subresources.push(Subresource {
@@ -177,7 +177,7 @@ fn listed(entry: wire::Resource) -> Resource {
     }
 }
 
-/// A resource of which only name and scope are known.
+/// Returns a resource of which only name and scope are known.
 pub(crate) fn unknown_resource(name: &str, scope: Scope) -> Resource {
     Resource {
         name: name.into(),

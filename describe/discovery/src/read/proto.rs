@@ -1,4 +1,4 @@
-//! Protobuf, into the messages.
+//! Reads protobuf into the messages.
 
 use super::{Document, DocumentKind, ReadError, model};
 use crate::wire::{self, MAGIC};

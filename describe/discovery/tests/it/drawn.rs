@@ -1,4 +1,4 @@
-//! Laws over drawn groups.
+//! Laws for random groups.
 
 use kubeshape_discovery::print::{self, AggregatedVersion, Encoding};
 use kubeshape_discovery::read::{Document, read};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const ENCODINGS: [Encoding; 4] = [Encoding::Json, Encoding::JsonIndented, Encoding::Yaml, Encoding::Protobuf];
 
-/// Names, among them some that YAML takes for something else.
+/// Names, including some that YAML reads as something else.
 fn name() -> impl Strategy<Value = Arc<str>> {
     prop_oneof!["[a-z]{1,6}", "[a-z<>&\"\\\\: #é\u{2028}]{1,5}", Just("no".to_owned()), Just("1:30".to_owned())]
         .prop_map(Arc::from)
@@ -76,7 +76,7 @@ fn printed(print: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn aggregated_discovery_comes_back(groups in groups()) {
+    fn aggregated_discovery_reads_back(groups in groups()) {
         for version in [AggregatedVersion::V2, AggregatedVersion::V2beta1] {
             for encoding in ENCODINGS {
                 let bytes = printed(|out| print::aggregated(out, version, &groups, encoding));
@@ -88,7 +88,7 @@ proptest! {
 
     #[test]
     fn recorded_groups_are_printed_in_their_order(groups in groups(), seed in any::<u64>()) {
-        // Any order of groups and versions, also ones that no priorities of ours would give.
+        // Any order of groups and versions, including ones that our priorities would not give.
         let mut groups = groups;
         for (n, group) in groups.iter_mut().enumerate() {
             if seed >> n & 1 == 1 {
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn unaggregated_documents_come_back(groups in groups()) {
+    fn unaggregated_documents_read_back(groups in groups()) {
         for encoding in ENCODINGS {
             let list = printed(|out| print::group_list(out, group_list_order(&groups), encoding));
             let Ok(Document::Groups(entries)) = read(&list, Limits::default()) else {
@@ -127,7 +127,7 @@ proptest! {
                 prop_assert!(entries.contains(&entry));
                 for version in &group.versions {
                     let list = printed(|out| print::resource_list(out, &group.name, version, encoding));
-                    // Drawn names may hold a slash only in subresources.
+                    // Random names may have a slash only in subresources.
                     let Ok(Document::Resources { group: name, version: read_version, resources }) = read(&list, Limits::default())
                     else {
                         continue;

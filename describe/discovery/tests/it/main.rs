@@ -1,5 +1,5 @@
-//! Integration tests of discovery: small definitions of our own, drawn groups, and recorded documents where they are
-//! present.
+//! Integration tests of discovery: small definitions of our own, random groups, and recorded documents if they are
+//! available.
 
 mod drawn;
 mod recorded;

@@ -1,4 +1,4 @@
-//! Recorded documents of a real server, where `KUBESHAPE_GOLDEN` names their folder.
+//! Recorded documents of a real server, if `KUBESHAPE_GOLDEN` names their folder.
 
 use kubeshape_discovery::print::{self, AggregatedVersion, Encoding};
 use kubeshape_discovery::read::{Document, read};
@@ -88,7 +88,7 @@ fn check(server: &str, keep: impl Fn(&str) -> bool) {
 }
 
 #[test]
-fn what_is_read_is_printed_as_it_was() {
+fn documents_are_printed_as_they_were_read() {
     for server in ["empty", "crds", "rules"] {
         check(server, |_| true);
     }
@@ -102,10 +102,9 @@ fn each_form_alone_suffices_for_itself() {
     }
 }
 
-/// What the v3 document of a built-in group version tells is what discovery says, but for short names, categories and
-/// hashes.
+/// The v3 document of a built-in group version gives the same as discovery, except short names, categories and hashes.
 #[test]
-fn documents_tell_what_discovery_says() {
+fn documents_agree_with_discovery() {
     let mut records = Records::default();
     for (_, body) in bodies("empty") {
         records.add(read(&body, Limits::default()).expect("it was read before"));

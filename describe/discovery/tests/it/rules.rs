@@ -41,7 +41,7 @@ spec:
 ";
 
 #[test]
-fn versions_come_best_first_and_unserved_ones_not_at_all() {
+fn versions_are_sorted_best_first_and_unserved_ones_are_missing() {
     let tab = custom(TWO_VERSIONS);
     let group = group(&[&tab]);
     let versions: Vec<&str> = group.versions.iter().map(|version| &*version.version).collect();
@@ -56,7 +56,7 @@ fn versions_come_best_first_and_unserved_ones_not_at_all() {
 }
 
 #[test]
-fn subresources_name_their_kinds_in_the_aggregated_form_only() {
+fn subresources_have_their_kinds_in_the_aggregated_form_only() {
     let tab = custom(TWO_VERSIONS);
     let group = group(&[&tab]);
     let verbs = r#""verbs":["delete","deletecollection","get","list","patch","create","update","watch"]"#;
@@ -76,7 +76,7 @@ fn subresources_name_their_kinds_in_the_aggregated_form_only() {
 }
 
 #[test]
-fn there_is_no_hash_where_the_storage_version_is_not_served() {
+fn there_is_no_hash_if_the_storage_version_is_not_served() {
     let tab = custom(
         "spec: {group: example.com, scope: Cluster, names: {plural: tabs, kind: Tab}, versions: [\
          {name: v1, served: true, storage: false}, {name: v2, served: false, storage: true}]}",
@@ -90,7 +90,7 @@ spec: {group: example.com, scope: Cluster, names: {plural: tabs, kind: Tab}, ver
 ";
 
 #[test]
-fn a_status_decides_where_there_is_one() {
+fn a_status_decides_if_there_is_one() {
     let not_established = custom(&format!("{BODY}status: {{conditions: [{{type: Established, status: \"False\"}}]}}"));
     assert!(established([&not_established]).is_empty());
     let terminating = custom(&format!(
@@ -127,9 +127,9 @@ fn the_first_definition_has_a_name_and_the_other_keeps_its_other_names() {
             (1, 0, NameField::Singular, "tab".to_owned()),
             (1, 0, NameField::Kind, "Tab".to_owned()),
             (1, 0, NameField::ListKind, "TabList".to_owned()),
-            // The second definition is not established and has this name all the same.
+            // The second definition is not established, but has this name.
             (2, 1, NameField::ShortNames, "te".to_owned()),
-            // Short names are granted all or none: `tu` stays free.
+            // Either all short names are granted or none: `tu` stays free.
             (3, 0, NameField::ShortNames, "tb".to_owned()),
         ]
     );
@@ -154,7 +154,7 @@ fn definitions_of_one_group_version_are_united_and_sorted() {
 }
 
 #[test]
-fn a_list_of_subresources_alone_has_resources_made_up_for_them() {
+fn a_list_of_subresources_alone_gets_resources_for_them() {
     use kubeshape_discovery::read::{Document, ReadError, read};
     let list = |namespaced: bool| {
         format!(
@@ -172,7 +172,7 @@ fn a_list_of_subresources_alone_has_resources_made_up_for_them() {
     assert_eq!(error, ReadError::Scope { name: "tabs/scale".to_owned() });
 }
 
-/// `responseKind` of `things/exec` and of `things`, absent, null and without members; and a list in the other form.
+/// `responseKind` of `things/exec` and of `things`: absent, null and without members; and a list in the other form.
 const UNKNOWN_KINDS: [&str; 4] = [
     r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":"a.io"},"versions":[{"version":"v1",
         "resources":[{"resource":"things","scope":"Namespaced","verbs":["get"],"subresources":[{"subresource":"exec","verbs":["create"]}]}]}]}]}"#,
@@ -212,14 +212,14 @@ fn an_unknown_kind_is_published_with_empty_members() {
 }
 
 #[test]
-fn members_of_the_wrong_type_are_errors_with_a_place() {
+fn members_of_the_wrong_type_are_errors_with_a_location() {
     let body = "kind: APIGroupDiscoveryList\napiVersion: apidiscovery.k8s.io/v2\nitems:\n- versions:\n  - version: 1\n";
     let error = kubeshape_discovery::read::read(body.as_bytes(), Limits::default()).expect_err("a number");
     assert_eq!(error.to_string(), "line 5, column 14: /items/0/versions/0/version: found a number, expected a text");
 }
 
 #[test]
-fn a_name_in_use_is_told_with_its_member_and_owner() {
+fn a_name_in_use_is_reported_with_its_member_and_owner() {
     let tab = |plural, kind| {
         custom(&format!(
             "spec: {{group: example.com, scope: Cluster, names: {{plural: {plural}, kind: {kind}, shortNames: [te, t]}}, \
@@ -233,9 +233,9 @@ fn a_name_in_use_is_told_with_its_member_and_owner() {
     );
 }
 
-/// Sixteen times as long for four times as much would be a square.
+/// Quadratic time would be sixteen times as much for four times the input.
 #[test]
-fn records_of_many_versions_and_resources_take_time_in_proportion() {
+fn records_of_many_versions_and_resources_take_linear_time() {
     use kubeshape_discovery::{Records, read};
     let began = std::time::Instant::now();
     let version = |n: usize| format!(r#"{{"groupVersion":"g/v{n}","version":"v{n}"}}"#);

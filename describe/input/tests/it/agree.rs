@@ -5,7 +5,7 @@ use kubeshape_yaml::{Entry, Node};
 use std::io::Write;
 use std::path::Path;
 
-/// All files of the corpus with their names below it.
+/// Returns all files of the corpus with their names below it.
 fn corpus() -> Vec<(String, Vec<u8>)> {
     let root = kubeshape_corpus::folder();
     let mut out = Vec::new();
@@ -26,7 +26,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
     out
 }
 
-/// What can be said about a document.
+/// Returns the facts about a document.
 fn facts(content: Content, root: Node<'_>) -> (Content, Vec<Entry>, Vec<String>) {
     let document = root.document();
     let nodes = 0..document.len() as u32;
@@ -34,14 +34,14 @@ fn facts(content: Content, root: Node<'_>) -> (Content, Vec<Entry>, Vec<String>)
     (content, nodes.map(|at| *document.node(at).entry()).collect(), texts)
 }
 
-/// What a document is, its entries, and its objects.
+/// The kind of a document, its entries, and its objects.
 type Facts = (Content, Vec<Entry>, Vec<String>);
 
 fn facts_of(document: &Document) -> (Content, Vec<Entry>, Vec<String>) {
     facts(document.content(), document.root())
 }
 
-/// Reads an input as commands do that look at one document at a time.
+/// Reads an input as commands do that process one document at a time.
 fn lent(reader: &mut Reader, name: &str, bytes: &[u8]) -> (Vec<Facts>, Vec<Finding>) {
     let (mut all, mut findings) = (Vec::new(), Vec::new());
     let mut documents = reader.documents(name.into(), bytes, Limits::default());
@@ -86,7 +86,7 @@ fn documents_that_are_owned_lent_or_packed_are_the_same() {
 }
 
 #[test]
-fn every_node_of_an_owned_document_has_its_place_and_its_line() {
+fn every_node_of_an_owned_document_has_its_location_and_its_line() {
     for (name, bytes) in corpus() {
         for document in read(name.as_str(), &bytes, Limits::default()).documents {
             let mut resolver = document.resolver();

@@ -1,4 +1,4 @@
-//! What a document is, by its members.
+//! The kind of a document, by its members.
 
 use kubeshape_discovery::read::DocumentKind;
 use kubeshape_input::{Content, Limits, describe, read};
@@ -12,7 +12,7 @@ fn content(text: &str) -> Content {
 }
 
 #[test]
-fn a_document_is_told_by_its_members() {
+fn a_document_is_recognised_by_its_members() {
     let crd = "apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition";
     for (text, expected) in [
         ("{swagger: '2.0'}", Content::OpenApi(Dialect::V2)),
@@ -51,7 +51,7 @@ fn a_document_is_told_by_its_members() {
 }
 
 #[test]
-fn documents_of_comments_and_blanks_are_none() {
+fn documents_of_comments_and_blanks_are_skipped() {
     for text in ["", "\n", "# nothing\n", "---\n---\n# nothing\n---\n"] {
         let input = read("a.yaml", text.as_bytes(), Limits::default());
         assert!(input.documents.is_empty() && input.findings.is_empty(), "{text}");
@@ -81,7 +81,7 @@ items:
 }
 
 #[test]
-fn an_openapi_document_and_a_schema_hold_no_objects() {
+fn an_openapi_document_and_a_schema_have_no_objects() {
     for text in ["{swagger: '2.0'}", "{definitions: {}}", "{types: []}"] {
         let input = read("a.yaml", text.as_bytes(), Limits::default());
         let (definitions, others) = input.documents[0].manifests();

@@ -1,4 +1,4 @@
-//! What cannot be read is a finding with its place.
+//! Unreadable inputs are findings with locations.
 
 use kubeshape_input::{Excerpt, Finding, Input, Limits, read};
 use std::io::Write;
@@ -22,7 +22,7 @@ const LIMIT: &str = "KS1002 The input exceeds a size limit";
 const UNREADABLE: &str = "KS1007 The file cannot be read";
 
 #[test]
-fn reading_goes_on_behind_a_document_that_cannot_be_read() {
+fn reading_continues_after_a_document_that_cannot_be_read() {
     let text = "kind: A\n---\nb: [1\n---\nkind: C\n...\nlost: true\n---\n\"d\n";
     let Input { documents, findings, .. } = read("a.yaml", text.as_bytes(), Limits::default());
     let kinds: Vec<_> =
@@ -38,7 +38,7 @@ fn reading_goes_on_behind_a_document_that_cannot_be_read() {
 }
 
 #[test]
-fn an_input_that_is_no_text_has_one_finding() {
+fn an_input_that_is_not_text_has_one_finding() {
     let (documents, found) = lines("a.yaml", b"a: \xFF\n---\nb: 1\n", Limits::default());
     assert_eq!(documents, 0);
     let detail = "found the byte 0xFF, which is not UTF-8; convert the source to UTF-8";
@@ -46,7 +46,7 @@ fn an_input_that_is_no_text_has_one_finding() {
 }
 
 #[test]
-fn limits_hold_before_and_after_unpacking() {
+fn limits_apply_before_and_after_unpacking() {
     let limits = Limits { bytes: 1000, ..Limits::default() };
     let large = vec![b' '; 1_000_000];
     let split = "the limit is 1000; split it into several files";
@@ -64,7 +64,7 @@ fn limits_hold_before_and_after_unpacking() {
 }
 
 #[test]
-fn broken_packing_is_told() {
+fn broken_compression_is_reported() {
     let packed = gzip(b"kind: Pod\n");
     let (documents, found) = lines("a.yaml", &packed[..packed.len() - 4], Limits::default());
     assert!(
@@ -77,7 +77,7 @@ fn broken_packing_is_told() {
 }
 
 #[test]
-fn broken_protobuf_is_told() {
+fn broken_protobuf_is_reported() {
     let (documents, found) = lines("a.pb", b"\x0a\x032.0\x12\xFF", Limits::default());
     assert!(documents == 0 && found.len() == 1 && found[0].starts_with(&format!("a.pb: {UNREADABLE}: ")), "{found:?}");
 }

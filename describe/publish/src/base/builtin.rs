@@ -1,6 +1,6 @@
 //! The definitions and paths of Kubernetes 1.36, printed in advance, so that nothing is printed when a program starts.
 //!
-//! The test in `print.rs` makes `printed/` again.
+//! The test in `print.rs` writes `printed/` again.
 
 use super::Definition;
 use crate::operations::Place;
@@ -16,12 +16,12 @@ pub(super) fn texts() -> Texts {
     include!("printed/texts.in")
 }
 
-/// The definitions as documents hold them, sorted by name.
+/// Returns the definitions as documents contain them, sorted by name.
 pub(super) fn definitions() -> Vec<Definition> {
     include!("printed/definitions.in").into()
 }
 
-/// The paths by form, then cluster-scoped and namespaced.
+/// Returns the paths by form, then cluster-scoped and namespaced.
 pub(super) fn paths() -> [[Paths; 2]; 3] {
     include!("printed/paths.in")
 }

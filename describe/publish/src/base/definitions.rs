@@ -1,11 +1,11 @@
-//! Reading and printing the definitions that documents share.
+//! Reads and prints the definitions that documents share.
 
 use kubeshape_schema::print::{self, Style};
 use kubeshape_schema::read::{Reader, Rules};
 use kubeshape_schema::{Additional, Bump, Items, Profile, Property, Schema, order};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-/// A definition as each kind of document holds it.
+/// A definition as each kind of document contains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Printed {
     pub(crate) name: String,
@@ -35,7 +35,7 @@ pub(crate) fn print(definitions: &[(&str, Schema<'_>)], arena: &Bump) -> Vec<Pri
     all
 }
 
-/// The members of a JSON object of definitions. `json` is printed by this crate, so it can be read.
+/// Returns the members of a JSON object of definitions. `json` is printed by this crate, so it can be read.
 pub(crate) fn read<'a>(json: &'a str, tape: &'a mut Tape, arena: &'a Bump) -> Vec<(&'a str, Schema<'a>)> {
     let read = Stream::new(json.as_bytes(), Limits::default()).and_then(|mut stream| stream.next(tape).transpose());
     debug_assert!(matches!(read, Ok(Some(()))), "{read:?}");
@@ -44,8 +44,7 @@ pub(crate) fn read<'a>(json: &'a str, tape: &'a mut Tape, arena: &'a Bump) -> Ve
     root.pairs().map(|(key, value)| (key.text(), reader.schema(value))).collect()
 }
 
-/// A definition of a v3 document as a v2 document has it: `allOf` with one reference is that reference
-/// beside its siblings.
+/// Converts a definition of a v3 document to v2: an `allOf` with one reference becomes that reference with siblings.
 fn to_v2<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
     let mut out = *schema;
     let properties =

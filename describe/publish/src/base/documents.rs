@@ -1,4 +1,4 @@
-//! Takes the shared definitions and the descriptions from a cluster's own documents.
+//! Reads the shared definitions and the descriptions from a cluster's own documents.
 
 use super::{closed_set, gvk_list};
 use crate::names::META;
@@ -17,7 +17,7 @@ pub enum BaseError {
     Unreadable {
         /// Name of the document.
         name: String,
-        /// What is wrong with the text.
+        /// What is wrong with the document.
         error: kubeshape_yaml::Error,
     },
     /// It is not an OpenAPI document.
@@ -52,7 +52,7 @@ pub(super) fn read_all<'d>(documents: &[&'d (String, Vec<u8>)]) -> Result<Vec<Re
         .collect()
 }
 
-/// What the documents hold that were read so far. Of documents that hold the same, the first by name counts.
+/// The contents of the documents that were read so far. If several have the same definition, the first by name is used.
 pub(super) struct Collected<'a> {
     arena: &'a Bump,
     definitions: BTreeMap<String, Schema<'a>>,
@@ -63,7 +63,7 @@ pub(super) struct Collected<'a> {
     parameters: BTreeSet<&'a str>,
     object_metadata: BTreeMap<&'a str, usize>,
     delete_options: Option<Json<'a>>,
-    /// The newest release that a document names.
+    /// The newest release named in a document.
     release: Option<Release>,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Collected<'a> {
         Ok(())
     }
 
-    /// The release of the server, if a document names one that is known.
+    /// Returns the release of the server, if a document names a known one.
     pub(super) fn release(&self) -> Option<Release> {
         self.release
     }
@@ -179,7 +179,7 @@ impl<'a> Collected<'a> {
         }
     }
 
-    /// The shared definitions. Those that the documents lack come from `fallback`.
+    /// Returns the shared definitions. Those that the documents lack come from `fallback`.
     pub(super) fn definitions(&self, fallback: &[(&'a str, Schema<'a>)]) -> Vec<(&'a str, Schema<'a>)> {
         let mut out = Vec::new();
         for &(name, ref own) in fallback {
@@ -196,8 +196,8 @@ impl<'a> Collected<'a> {
         out
     }
 
-    /// The same, if the documents are all that a release has: definitions that they lack do not exist. They have no
-    /// descriptions; with `described`, those of `fallback` stand in.
+    /// Does the same, if the documents are all that a release has: definitions that they lack do not exist. They have
+    /// no descriptions; with `described`, they get those of `fallback`.
     pub(super) fn definitions_of_release(
         &self,
         fallback: &[(&'a str, Schema<'a>)],
@@ -213,13 +213,13 @@ impl<'a> Collected<'a> {
         all
     }
 
-    /// The descriptions of `fallback` without query parameters that the documents lack.
+    /// Returns the descriptions of `fallback` without query parameters that the documents lack.
     pub(super) fn texts_of_release(&self, mut fallback: Texts) -> Texts {
         fallback.query.retain(|name, _| self.parameters.contains(name.as_str()));
         fallback
     }
 
-    /// A built-in schema with the descriptions of another one.
+    /// Returns a built-in schema with the descriptions of another one.
     fn describe(&self, own: &Schema<'a>, described: &Schema<'a>) -> Schema<'a> {
         let properties: Vec<Property<'a>> = own
             .properties
@@ -235,8 +235,8 @@ impl<'a> Collected<'a> {
         Schema { description: described.description, properties: self.arena.alloc_slice_copy(&properties), ..*own }
     }
 
-    /// `DeleteOptions` with client-go's group-version-kinds: those of the v2 document without four groups, or else the
-    /// built-in ones. The v3 documents of group versions have only one or two of them.
+    /// Returns `DeleteOptions` with client-go's group-version-kinds: those of the v2 document without four groups, or
+    /// else the built-in ones. The v3 documents of group versions have only one or two of them.
     fn with_kinds(&self, schema: Schema<'a>, own: &Schema<'a>) -> Schema<'a> {
         const KEY: &str = "x-kubernetes-group-version-kind";
         let kinds = match self.delete_options {
@@ -261,7 +261,7 @@ impl<'a> Collected<'a> {
         Schema { extra: Some(self.arena.alloc(extra)), ..schema }
     }
 
-    /// The descriptions. Those that the documents lack come from `fallback`.
+    /// Returns the descriptions. Those that the documents lack come from `fallback`.
     pub(super) fn texts(&self, mut fallback: Texts, definitions: &[(&str, Schema<'a>)]) -> Texts {
         let status = definitions.iter().find(|(name, _)| name.ends_with("meta.v1.Status")).map(|(_, schema)| schema);
         let of_status = |name| status.and_then(|s| s.property(name)).map_or("", |p| p.description);
@@ -283,7 +283,7 @@ impl<'a> Collected<'a> {
     }
 }
 
-/// The description of a kind's `metadata`, if it is an `ObjectMeta`.
+/// Returns the description of a kind's `metadata`, if it is an `ObjectMeta`.
 fn object_metadata(definition: Node<'_>) -> Option<&str> {
     let metadata = definition.get("properties")?.get("metadata")?;
     let reference = match metadata.get("allOf") {

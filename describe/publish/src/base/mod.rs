@@ -45,7 +45,7 @@ pub(crate) struct Definition {
     pub(crate) v3: Bytes,
     pub(crate) v2: Bytes,
     pub(crate) v2_served: Bytes,
-    /// Belongs to the scale subresource.
+    /// Whether it belongs to the scale subresource.
     pub(crate) scale: bool,
 }
 
@@ -107,12 +107,12 @@ impl Base {
         if release.without_patch() == release::SOURCE {
             return Base { release, ..Base::builtin() };
         }
-        // Nothing is read, so nothing can fail.
+        // No document is read, so this cannot fail.
         Base::in_release(&[], release).unwrap_or_else(|_| Base::builtin())
     }
 
-    /// Returns what a server of a release would have, if `documents` are those of a server of 1.36: the descriptions
-    /// are the server's, and what changed between the releases is changed.
+    /// Returns the base of a server of a release, if `documents` are those of a server of 1.36: the descriptions are
+    /// the server's, and the changes between the releases are applied.
     ///
     /// # Errors
     /// As [`Base::from_documents`].
@@ -124,16 +124,16 @@ impl Base {
         })
     }
 
-    /// The release whose documents are made: that of the documents it was taken from, or 1.36.
+    /// Returns the release whose documents are published: that of the documents from which the base was read, or 1.36.
     pub fn release(&self) -> Release {
         self.release
     }
 
-    /// The definitions and descriptions of a cluster. They are taken from its OpenAPI documents: v3 documents of group
-    /// versions such as `apis/apps/v1`, and the v2 document, which lists the group-version-kinds of `DeleteOptions`.
-    /// What the documents lack comes from [`Base::builtin`].
+    /// Reads the definitions and descriptions of a cluster from its OpenAPI documents: v3 documents of group versions
+    /// such as `apis/apps/v1`, and the v2 document, which lists the group-version-kinds of `DeleteOptions`. What the
+    /// documents lack comes from [`Base::builtin`].
     ///
-    /// `documents` are pairs of a name for errors and the JSON or YAML text. Their order does not matter.
+    /// `documents` are pairs of a name for errors and the JSON or YAML. Their order does not matter.
     ///
     /// # Errors
     /// - [`BaseError::Unreadable`]: a document is not YAML or JSON.
@@ -146,12 +146,12 @@ impl Base {
         })
     }
 
-    /// The definitions of a release of Kubernetes. They are taken from all of its OpenAPI documents, v3 and v2, without
-    /// descriptions, as `kubeshape-builtin` has them: what they lack does not exist in that release. Texts are those of
-    /// [`Base::builtin`], so the hashes of documents are not those of a cluster.
+    /// Reads the definitions of a release of Kubernetes from all of its OpenAPI documents, v3 and v2, without
+    /// descriptions, as `kubeshape-builtin` has them: what they lack does not exist in that release. Other descriptions
+    /// are those of [`Base::builtin`], so the hashes of documents are not those of a cluster.
     ///
     /// If definitions are `described`, they have the descriptions of [`Base::builtin`], too. If not, they are equal to
-    /// those of the documents, so that a document which holds both has each of them once.
+    /// those of the documents, so that a document with both has each of them once.
     ///
     /// # Errors
     /// As [`Base::from_documents`].
@@ -162,7 +162,8 @@ impl Base {
         })
     }
 
-    /// Reads documents, and takes definitions and descriptions from them and from the definitions of [`Base::builtin`].
+    /// Reads documents, and collects definitions and descriptions from them and from the definitions of
+    /// [`Base::builtin`].
     fn collect(
         documents: &[(String, Vec<u8>)],
         release: Option<Release>,
@@ -184,12 +185,12 @@ impl Base {
         Ok(Base::new(texts, printed, paths, MetaTypes::new(&definitions), release))
     }
 
-    /// The same with operations that describe all representations in which a server answers.
+    /// Returns the base with operations that describe all representations with which a server responds.
     pub(crate) fn with_alternates(self) -> Base {
         Base { paths: paths::all(&self.texts, true, self.release), ..self }
     }
 
-    /// The names of the shared definitions, sorted.
+    /// Returns the names of the shared definitions, sorted.
     pub fn definition_names(&self) -> impl Iterator<Item = &str> {
         self.definitions.iter().map(|definition| definition.name.as_str())
     }
@@ -209,9 +210,9 @@ impl Base {
         Base { texts, definitions, closed_v3, paths, smd, release }
     }
 
-    /// The shared definitions in a document with these definitions of its own. Usually these are all of them. But if a
-    /// definition of the document has the name of a shared one, or if there is only one (the kind has the name of its
-    /// list, and nothing has object metadata), then only those that something refers to.
+    /// Returns the shared definitions in a document with these definitions of its own. Usually these are all of them.
+    /// But if a definition of the document has the name of a shared one, or if there is only one (the kind has the name
+    /// of its list, and nothing has object metadata), then only those to which something refers.
     pub(crate) fn shared_for<'b>(&'b self, own: &[(&str, &[u8])], scale: bool) -> Vec<&'b Definition> {
         let closed = || self.definitions.iter().filter(|d| scale || !d.scale);
         let lists_only = own.first().is_some_and(|(first, _)| own.iter().all(|(name, _)| name == first));
@@ -239,7 +240,7 @@ impl Base {
         closed().filter(|d| reached.contains(&d.name) && is_own(&d.name).is_none()).collect()
     }
 
-    /// The structured-merge-diff types of some of the shared definitions.
+    /// Returns the structured-merge-diff types of some of the shared definitions.
     pub(crate) fn types_of(definitions: &[&Definition]) -> MetaTypes {
         let mut json = b"{".to_vec();
         write_members(definitions.iter().copied(), &mut json);
@@ -247,7 +248,7 @@ impl Base {
         types_of(&String::from_utf8_lossy(&json))
     }
 
-    /// A shared definition.
+    /// Returns a shared definition.
     pub(crate) fn definition(&self, name: &str) -> Option<&Definition> {
         let at = self.definitions.binary_search_by(|d| kubeshape_schema::order::utf16(&d.name, name)).ok()?;
         self.definitions.get(at)
@@ -266,13 +267,13 @@ fn write_members<'d>(definitions: impl Iterator<Item = &'d Definition>, out: &mu
     }
 }
 
-/// The structured-merge-diff types of a JSON object of definitions.
+/// Returns the structured-merge-diff types of a JSON object of definitions.
 fn types_of(definitions: &str) -> MetaTypes {
     let (arena, mut tape) = (Bump::new(), Tape::new());
     MetaTypes::new(&definitions::read(definitions, &mut tape, &arena))
 }
 
-/// The full names of the shared definitions.
+/// Returns the full names of the shared definitions.
 pub(crate) fn closed_set() -> impl Iterator<Item = String> {
     META_KINDS
         .iter()
@@ -280,13 +281,13 @@ pub(crate) fn closed_set() -> impl Iterator<Item = String> {
         .chain(SCALE_KINDS.iter().map(|kind| format!("{AUTOSCALING}{kind}")))
 }
 
-/// The value of `x-kubernetes-group-version-kind`, from pairs of group and version.
+/// Returns the value of `x-kubernetes-group-version-kind`, from pairs of group and version.
 pub(crate) fn gvk_list<'a>(pairs: &[(&'a str, &'a str)], kind: &'a str, arena: &'a Bump) -> Json<'a> {
     let items: Vec<Json<'a>> = pairs.iter().map(|(group, version)| gvk(group, version, kind, arena)).collect();
     Json::Array(arena.alloc_slice_copy(&items))
 }
 
-/// A group-version-kind object.
+/// Returns a group-version-kind object.
 pub(crate) fn gvk<'a>(group: &'a str, version: &'a str, kind: &'a str, arena: &'a Bump) -> Json<'a> {
     Json::Object(arena.alloc_slice_copy(&[
         ("group", Json::Str(group)),
@@ -299,7 +300,7 @@ pub(crate) fn gvk<'a>(group: &'a str, version: &'a str, kind: &'a str, arena: &'
 mod tests {
     use super::*;
 
-    /// [`Base::from_documents`] prints what [`Base::builtin`] has printed in advance.
+    /// [`Base::from_documents`] prints the same as [`Base::builtin`] has printed in advance.
     #[test]
     fn without_documents_it_is_the_built_in_one() {
         let (builtin, printed) = (Base::builtin(), Base::from_documents(&[]).expect("nothing to read"));

@@ -87,7 +87,7 @@ fn texts(definitions: &Value) -> Texts {
     texts
 }
 
-/// A Rust expression for the strings.
+/// Returns a Rust expression for the strings.
 fn rust_texts(texts: &Texts) -> String {
     let Texts { api_version, kind, object_metadata, list_metadata, namespace, query, patch_field_manager } = texts;
     let mut out = String::from("Texts {\n");
@@ -110,7 +110,7 @@ fn rust_texts(texts: &Texts) -> String {
     out
 }
 
-/// A Rust expression for the printed definitions.
+/// Returns a Rust expression for the printed definitions.
 fn rust_definitions(definitions: &[definitions::Printed]) -> String {
     let mut out = String::from("[\n");
     for definitions::Printed { name, v3, v2, v2_served } in definitions {
@@ -120,7 +120,7 @@ fn rust_definitions(definitions: &[definitions::Printed]) -> String {
     out
 }
 
-/// A Rust expression for the paths.
+/// Returns a Rust expression for the paths.
 fn rust_paths(all: &[[Paths; 2]; 3]) -> String {
     let mut out = String::from("[\n");
     for scopes in all {
@@ -149,7 +149,7 @@ fn template(template: &Template) -> String {
     format!("Template {{ text: Cow::Borrowed({text}), holes: Cow::Borrowed(&[{holes}]) }}")
 }
 
-/// A byte string.
+/// Returns a byte string.
 fn bytes(bytes: &[u8]) -> String {
     format!("b\"{}\"", bytes.escape_ascii())
 }

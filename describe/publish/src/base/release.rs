@@ -1,4 +1,4 @@
-//! What the shared definitions, parameters and kinds of other releases than 1.36 are.
+//! The shared definitions, parameters and kinds of releases other than 1.36.
 //!
 //! The definitions of 1.36 are edited into those of another release. Each row of [`EDITS`] is a fact: which releases
 //! differ, where, and how.
@@ -9,12 +9,12 @@ use crate::texts::Texts;
 use kubeshape_schema::{Additional, Bump, Extra, Items, Json, Property, Release, Schema, order};
 use std::ops::RangeInclusive;
 
-/// The release that everything is edited from.
+/// The release from which all others are edited.
 pub(crate) const SOURCE: Release = Release::nearest(36);
 
 const KINDS: &str = "x-kubernetes-group-version-kind";
 
-/// How a schema of another release differs.
+/// A difference of a schema in another release.
 #[derive(Clone, Copy, Debug)]
 enum Edit {
     /// The definition or the property does not exist.
@@ -27,16 +27,16 @@ enum Edit {
     NoListType,
     /// Its `x-kubernetes-list-type` is `atomic`.
     Atomic,
-    /// Its description is another one.
+    /// Its description differs.
     Described(&'static str),
-    /// It has these groups and versions, too.
+    /// It has these groups and versions in addition.
     Kinds(&'static [(&'static str, &'static str)]),
 }
 
-/// A difference: the minor releases that have it, the definition, and the way from there to the schema.
+/// A difference: the minor releases that have it, the definition, and the path from there to the schema.
 struct Row(RangeInclusive<u8>, &'static str, &'static [&'static str], Edit);
 
-/// What differs from 1.36.
+/// The differences from 1.36.
 const EDITS: &[Row] = &[
     // kube-openapi: creationTimestamp had the default of its Go struct.
     Row(28..=28, "ObjectMeta", &["creationTimestamp"], Edit::EmptyDefault),
@@ -55,7 +55,7 @@ const EDITS: &[Row] = &[
     // KEP-5866: shards of lists.
     Row(28..=35, "ListMeta", &["shardInfo"], Edit::Missing),
     Row(28..=35, "ShardInfo", &[], Edit::Missing),
-    // kube-openapi: elements have no defaults of Go.
+    // kube-openapi: elements have no defaults from Go.
     Row(37..=u8::MAX, "DeleteOptions", &["dryRun", "*"], Edit::NoDefault),
     Row(37..=u8::MAX, "ObjectMeta", &["annotations", "*"], Edit::NoDefault),
     Row(37..=u8::MAX, "ObjectMeta", &["finalizers", "*"], Edit::NoDefault),
@@ -68,7 +68,7 @@ const EDITS: &[Row] = &[
 
 const SCALE_METADATA: &str = "metadata is the standard object metadata; More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata.";
 
-/// Query parameters that came after 1.28, and the first release that has them.
+/// Query parameters added after 1.28, and the first release that has them.
 const PARAMETERS: [(&str, u8); 2] = [("ignoreStoreReadErrorWithClusterBreakingPotential", 32), ("shardSelector", 36)];
 
 /// Until 1.28, the parameter `pretty` has this description.
@@ -98,7 +98,7 @@ const VERSIONS: &[(&str, &str, RangeInclusive<u8>)] = &[
     ("storagemigration.k8s.io", "v1beta1", 35..=u8::MAX),
 ];
 
-/// What a release publishes of a definition and of operations.
+/// Parts of definitions and of operations that only some releases publish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Published {
     /// `required: true` of bodies (v3).
@@ -107,14 +107,14 @@ pub(crate) enum Published {
     OptionalOldSelf,
     /// `x-kubernetes-selectable-fields` of kinds and lists.
     SelectableFields,
-    /// The same, empty, of kinds that have none.
+    /// Empty `x-kubernetes-selectable-fields` of kinds without selectable fields.
     NoSelectableFields,
     /// `example`
     Examples,
 }
 
 impl Published {
-    /// Whether a release publishes it.
+    /// Returns whether a release publishes it.
     pub(crate) fn by(self, release: Release) -> bool {
         match self {
             Published::RequiredBodies => release.since(29),
@@ -130,7 +130,7 @@ fn minor(release: Release) -> u8 {
     u8::try_from(release.minor()).unwrap_or(u8::MAX)
 }
 
-/// The definitions of 1.36 as another release has them.
+/// Returns the definitions of 1.36, changed to those of another release.
 pub(super) fn definitions<'a>(all: Definitions<'a>, release: Release, arena: &'a Bump) -> Definitions<'a> {
     let minor = minor(release);
     let edited = all.into_iter().filter_map(|(name, schema)| {
@@ -149,7 +149,7 @@ pub(super) fn definitions<'a>(all: Definitions<'a>, release: Release, arena: &'a
     edited.collect()
 }
 
-/// The descriptions of 1.36 as another release has them. It lacks parameters that it does not know.
+/// Returns the descriptions of 1.36, changed to those of another release, without parameters that it does not have.
 pub(super) fn texts(mut texts: Texts, release: Release) -> Texts {
     for (name, since) in PARAMETERS {
         if !release.since(since) {
@@ -162,7 +162,7 @@ pub(super) fn texts(mut texts: Texts, release: Release) -> Texts {
     texts
 }
 
-/// The schema with an edit at the end of a way of property names; `*` is the schema of elements.
+/// Returns the schema with an edit at the end of a path of property names; `*` is the schema of elements.
 fn at<'a>(schema: &Schema<'a>, way: &[&str], edit: Edit, arena: &'a Bump) -> Option<Schema<'a>> {
     let Some((step, rest)) = way.split_first() else { return apply(schema, edit, arena) };
     let inner = |inner: &Schema<'a>| at(inner, rest, edit, arena).map(|schema| &*arena.alloc(schema));
@@ -212,7 +212,7 @@ fn apply<'a>(schema: &Schema<'a>, edit: Edit, arena: &'a Bump) -> Option<Schema<
     })
 }
 
-/// `DeleteOptions` with the groups and versions of client-go's release.
+/// Returns `DeleteOptions` with the groups and versions of client-go's release.
 fn with_versions<'a>(schema: &Schema<'a>, minor: u8, arena: &'a Bump) -> Schema<'a> {
     let mut pairs = kinds(schema);
     pairs.retain(|(group, version)| !VERSIONS.iter().any(|(g, v, _)| (g, v) == (group, version)));
@@ -221,7 +221,7 @@ fn with_versions<'a>(schema: &Schema<'a>, minor: u8, arena: &'a Bump) -> Schema<
     with_kinds(schema, pairs, "DeleteOptions", arena)
 }
 
-/// The pairs of group and version.
+/// Returns the pairs of group and version.
 fn kinds<'a>(schema: &Schema<'a>) -> Vec<(&'a str, &'a str)> {
     let kinds = schema.extra().extensions.iter().find(|(key, _)| *key == KINDS);
     let Some((_, Json::Array(kinds))) = kinds else { return Vec::new() };
@@ -279,7 +279,7 @@ mod tests {
         }
     }
 
-    /// The releases in which something holds.
+    /// Returns the releases for which a condition holds.
     fn releases(holds: impl Fn(Release) -> bool) -> RangeInclusive<u8> {
         let mut all = Release::all().filter(|release| holds(*release)).map(minor);
         let first = all.next().unwrap_or_default();

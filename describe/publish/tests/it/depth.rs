@@ -1,5 +1,5 @@
-//! Schemas as deep as the reader of documents allows go the whole way without exhausting the stack of a
-//! test's thread (2 MiB), in a build without optimisation.
+//! Schemas as deep as the reader of documents allows are published without exhausting the stack of a test's thread (2
+//! MiB), in a build without optimisation.
 
 use kubeshape_publish::{Base, MergeV2, MergeV3, Options, Publisher, Shape, V2Form};
 use kubeshape_schema::Bump;
@@ -40,7 +40,7 @@ fn publish(schema: &str) -> usize {
     out.len() + merge.finish(publisher.base()).len()
 }
 
-/// `n` times `open`, then `inner`, then `n` times `close`.
+/// Returns `n` times `open`, then `inner`, then `n` times `close`.
 fn nested(n: usize, open: &str, inner: &str, close: &str) -> String {
     format!("{}{inner}{}", open.repeat(n), close.repeat(n))
 }

@@ -1,4 +1,4 @@
-//! Integration tests of what is published for CustomResourceDefinitions.
+//! Integration tests of the documents published for CustomResourceDefinitions.
 
 mod depth;
 mod losses;

@@ -1,4 +1,4 @@
-//! What is published when there is nothing to publish.
+//! Documents without resources.
 
 use kubeshape_publish::{Base, MergeV2, MergeV3};
 
@@ -10,7 +10,7 @@ fn the_v2_document_of_nothing_has_no_paths() {
 }
 
 #[test]
-fn it_may_be_valid_nevertheless() {
+fn it_may_be_valid() {
     let document = MergeV2::new().valid().finish(&Base::builtin());
     let expected = r#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"unversioned"},"paths":{}}"#;
     assert_eq!(String::from_utf8(document).as_deref(), Ok(expected));

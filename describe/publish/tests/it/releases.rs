@@ -1,4 +1,4 @@
-//! What other releases than 1.36 publish.
+//! The documents of releases other than 1.36.
 #![allow(clippy::unwrap_used)]
 
 use kubeshape_publish::{Base, Options, Publisher};
@@ -43,7 +43,7 @@ fn document(source: &str, minor: u8) -> Value {
     serde_json::from_slice(&out).unwrap()
 }
 
-/// The releases in which something holds.
+/// Returns the releases for which a condition holds.
 fn releases(holds: impl Fn(&Value) -> bool) -> Vec<u32> {
     releases_of(CRD, holds)
 }
@@ -75,7 +75,7 @@ fn selectable_fields_are_published_since_1_31_and_empty_ones_in_1_32() {
 }
 
 #[test]
-fn fields_of_schemas_are_published_since_releases_keep_them() {
+fn fields_of_schemas_are_published_since_releases_store_them() {
     const FIELD: &str = "/properties/spec/properties/a";
     let field = |document: &Value, key: &str| own(document).pointer(FIELD).unwrap().get(key).cloned();
     assert_eq!(releases(|document| field(document, "example").is_some()), from(36));

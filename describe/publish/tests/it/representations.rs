@@ -1,4 +1,4 @@
-//! What the profiles differ in: the media types that published operations name, and what v2 says of values.
+//! Differences between the profiles: the media types of published operations, and the restrictions in v2.
 
 use kubeshape_publish::{Base, Options, Profile, Publisher};
 use kubeshape_schema::Bump;
@@ -9,7 +9,7 @@ const TABS: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomR
     "spec": {"group": "example.com", "scope": "Cluster", "names": {"plural": "tabs", "kind": "Tab"}, "versions": [
     {"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}]}}"#;
 
-/// The documents of v3 and v2.
+/// Returns the documents of v3 and v2.
 fn documents(profile: Profile) -> [Value; 2] {
     documents_of(TABS, profile)
 }
@@ -29,7 +29,7 @@ fn documents_of(source: &str, profile: Profile) -> [Value; 2] {
 }
 
 #[test]
-fn the_faithful_profile_names_all_representations() {
+fn the_faithful_profile_has_all_representations() {
     let [v3, v2] = documents(Profile::Faithful);
     let [list, one] = ["/apis/example.com/v1/tabs", "/apis/example.com/v1/tabs/{name}"];
     let get = &v2["paths"][list]["get"];
@@ -47,13 +47,13 @@ fn the_faithful_profile_names_all_representations() {
     let content = &v3["paths"][one]["get"]["responses"]["200"]["content"];
     assert_eq!(content["application/json;g=meta.k8s.io;v=v1;as=Table"], json!({}));
     assert!(content["application/json"].get("schema").is_some());
-    // What is written has the representations of one object, and nothing to ask for.
+    // Writes have the representations of one object, and cannot request others.
     assert_eq!(v2["paths"][one]["put"]["produces"], json!(["application/json", "application/yaml"]));
     assert_eq!(v2["paths"][one]["put"]["description"], "replace the specified Tab");
 }
 
 #[test]
-fn the_profile_of_the_server_names_what_the_server_names() {
+fn the_profile_of_the_server_has_the_servers_representations() {
     let [v3, v2] = documents(Profile::Kube);
     let get = &v2["paths"]["/apis/example.com/v1/tabs"]["get"];
     assert_eq!(get["produces"], json!(["application/json", "application/yaml"]));
@@ -62,7 +62,7 @@ fn the_profile_of_the_server_names_what_the_server_names() {
     assert_eq!(content.as_object().map(serde_json::Map::len), Some(2));
 }
 
-/// What v2 says of a schema without profile of the server, and with it.
+/// The v2 form of a schema with the faithful profile, and with that of the server.
 const FIELDS: [(&str, &str, &str); 6] = [
     (r#"{"type": "string", "nullable": true}"#, r#"{"type": "string", "x-nullable": true}"#, "{}"),
     (
@@ -94,7 +94,7 @@ const FIELDS: [(&str, &str, &str); 6] = [
 ];
 
 #[test]
-fn the_faithful_profile_keeps_in_v2_what_v2_can_say() {
+fn the_faithful_profile_keeps_everything_that_v2_can_express() {
     for (source, faithful, kube) in FIELDS {
         let field = |profile| {
             let schema = format!(r#"{{"type": "object", "properties": {{"a": {source}}}}}"#);
@@ -105,7 +105,7 @@ fn the_faithful_profile_keeps_in_v2_what_v2_can_say() {
         assert_eq!(field(Profile::Faithful), expected(faithful), "{source}");
         assert_eq!(field(Profile::Kube), expected(kube), "{source}");
     }
-    // The root, too.
+    // This applies to the root, too.
     let schema =
         r#"{"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {"a": {"type": "string"}}}"#;
     let [_, v2] = documents_of(&TABS.replace(r#"{"type": "object"}"#, schema), Profile::Faithful);

@@ -7,7 +7,7 @@ use kubeshape_publish::Shape;
 use kubeshape_schema::Code;
 use serde_json::{Map, Value, json};
 
-/// How much was tried: a test in which nothing is accepted, or everything, tells nothing.
+/// Counts of the values tried: a test that accepts all or none of them shows nothing.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) tried: usize,
@@ -23,7 +23,7 @@ impl Counts {
     }
 }
 
-/// Holds v2 to v3. Of what the ledger calls narrowed only the null of a whole resource is narrowed beyond v3.
+/// Compares v2 with v3. Of the notes about narrowing, only the null of a whole resource is narrower than v3.
 pub(crate) fn check(case: &Case<'_, '_>, values: u64, counts: &mut Counts) {
     let v3 = validator(case, &case.v3);
     let v2 = validator(case, &case.v2);
@@ -54,7 +54,7 @@ fn validator(case: &Case<'_, '_>, schema: &Value) -> Validator {
         .unwrap_or_else(|error| panic!("{}: {error} in {translated}", case.label))
 }
 
-/// A schema of Kubernetes as JSON Schema of draft 4, whose bounds and exclusive bounds it shares.
+/// Converts a schema of Kubernetes to JSON Schema of draft 4, which has the same bounds and exclusive bounds.
 fn translate(schema: &Value) -> Value {
     let Some(members) = schema.as_object() else { return schema.clone() };
     let mut out = Map::new();
@@ -79,7 +79,7 @@ fn translate(schema: &Value) -> Value {
                 }
                 Value::Array(unique)
             }
-            // What the meta-schema refuses bounds nothing.
+            // Bounds that the meta-schema does not allow have no effect.
             "multipleOf" if value.as_f64().is_none_or(|n| n <= 0.0) => continue,
             "exclusiveMaximum" if !members.contains_key("maximum") => continue,
             "exclusiveMinimum" if !members.contains_key("minimum") => continue,
@@ -99,7 +99,7 @@ fn translate(schema: &Value) -> Value {
     Value::Object(out)
 }
 
-/// Regular expressions of Go that are none of ECMA's are left out everywhere.
+/// Removes regular expressions of Go that ECMA does not accept.
 fn without_patterns(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {

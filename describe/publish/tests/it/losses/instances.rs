@@ -1,8 +1,8 @@
-//! Values for a schema: most of them fit it, some nearly.
+//! Values for a schema: most of them match it, some nearly.
 
 use serde_json::{Map, Value, json};
 
-/// A small generator of numbers; everything follows from its seed.
+/// A small random number generator. The seed determines everything.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -26,7 +26,7 @@ impl Random {
     }
 }
 
-/// A value for the schema, now and then with a part replaced by anything.
+/// Returns a value for the schema, sometimes with a part replaced by any value.
 pub(crate) fn instance(schema: &Value, random: &mut Random) -> Value {
     let mut value = fitting(schema, random, 0);
     if random.one_in(3) {
@@ -128,7 +128,7 @@ fn anything(random: &mut Random) -> Value {
     random.choose(&values).clone()
 }
 
-/// Replaces one part of the value by anything, or takes a member away.
+/// Replaces one part of the value with any value, or removes a member.
 fn disturb(value: &mut Value, random: &mut Random) {
     let here = random.one_in(4);
     match value {

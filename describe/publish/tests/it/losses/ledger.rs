@@ -1,4 +1,4 @@
-//! Comparing source and result node by node.
+//! Compares source and result node by node.
 
 use super::sources::Case;
 use kubeshape_publish::Shape;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 const STANDARD: [(&str, Type); 3] = [("apiVersion", Type::String), ("kind", Type::String), ("metadata", Type::Object)];
 
-/// Holds both published forms of a version to their ledgers.
+/// Compares both published forms of a version with their ledgers.
 pub(crate) fn check(case: &Case<'_, '_>) {
     for (shape, result) in [(Shape::V3, &case.v3), (Shape::V2, &case.v2)] {
         let notes = case.notes(shape);
@@ -41,7 +41,7 @@ struct Walk<'n, 'a> {
 }
 
 impl Walk<'_, '_> {
-    /// One note stands for the loss of everything, and another one for null.
+    /// Handles a lost schema: one note covers everything, and another one null.
     fn any_object(&mut self, case: &Case<'_, '_>, result: &Value) {
         self.used.iter_mut().for_each(|used| *used = true);
         let nullable = case.source["nullable"] == true;
@@ -53,7 +53,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The keywords that notes at a place name; the notes count as used.
+    /// Returns the keywords that notes at a location name, and marks the notes as used.
     fn noted(&mut self, at: u32) -> BTreeSet<String> {
         let mut keywords = BTreeSet::new();
         for (note, used) in self.notes.iter().zip(&mut self.used).filter(|(note, _)| note.at == at) {
@@ -62,7 +62,7 @@ impl Walk<'_, '_> {
                 Code::V2RequiredNullable | Code::V2RequiredMap | Code::EmbeddedRequired => {
                     keywords.insert("required".to_owned());
                 }
-                // What v3 adds and v2 does not is not a keyword of the source.
+                // v3 adds this and v2 does not, so it is not a keyword of the source.
                 Code::V2EmbeddedResource => {}
                 _ => keywords.extend(note.detail.split(", ").map(str::to_owned)),
             }
@@ -71,7 +71,7 @@ impl Walk<'_, '_> {
         keywords
     }
 
-    /// Everything within has gone: whatever is noted there is true.
+    /// Marks everything within as lost: any note there is true.
     fn gone(&mut self, schema: &Schema<'_>) {
         for (note, used) in self.notes.iter().zip(&mut self.used) {
             *used |= note.at == schema.at;
@@ -90,12 +90,12 @@ impl Walk<'_, '_> {
         let mut lost = differing(source, result, completed);
         let mut noted = self.noted(schema.at);
         if completed && own_names(source).next().is_none() {
-            // All properties are standard ones, which are there in any case.
+            // All properties are standard ones, which are always present.
             lost.remove("properties");
             noted.remove("properties");
         }
         if embedded && !lost.contains("required") && self.shape == Shape::V2 {
-            // A nullable `kind` is taken from `required` and added again.
+            // A nullable `kind` is removed from `required` and added again.
             noted.remove("required");
         }
         if lost != noted {
@@ -125,7 +125,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A standard property is published in its own form; what the author said beyond it must be noted.
+    /// Checks a standard property. It is published in its own form; what the author wrote beyond it must be noted.
     fn replaced(&mut self, schema: &Schema<'_>, before: &Value, ty: Type, path: &str) {
         let mut said = before.as_object().cloned().unwrap_or_default();
         said.remove("description");
@@ -134,7 +134,7 @@ impl Walk<'_, '_> {
             .notes
             .iter()
             .any(|note| note.at == schema.at && matches!(note.code, Code::RootMetadata | Code::EmbeddedMetadata));
-        // A reduction on the way to v2 may have taken all of it, and noted that.
+        // The reduction for v2 may have removed all of it, and noted that.
         let otherwise = self.notes.iter().any(|note| note.at == schema.at);
         if (!bare && !is_noted && !otherwise) || (bare && is_noted) {
             self.faults.push(format!("{path}: says {said:?}, noted: {is_noted}"));
@@ -142,7 +142,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Keywords that are not in the result as they are in the source, and such that only the result has.
+/// Returns keywords that differ between the source and the result, and those that only the result has.
 fn differing(source: &Map<String, Value>, result: &Map<String, Value>, completed: bool) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     for (keyword, value) in source {
@@ -164,7 +164,7 @@ fn differing(source: &Map<String, Value>, result: &Map<String, Value>, completed
     out
 }
 
-/// Names of the properties that are not standard ones.
+/// Returns the names of the properties that are not standard ones.
 fn own_names(source: &Map<String, Value>) -> impl Iterator<Item = &String> {
     let properties = source.get("properties").and_then(Value::as_object);
     properties.into_iter().flat_map(Map::keys).filter(|name| STANDARD.iter().all(|(standard, _)| standard != name))

@@ -1,5 +1,5 @@
-//! Losses are data: whatever a published schema does not say any more is in the ledger of its version,
-//! nothing else is there, and what v3 accepts v2 accepts too.
+//! Losses are complete: everything that a published schema no longer expresses is in the ledger of its version, nothing
+//! else is there, and v2 accepts what v3 accepts.
 
 mod accepts;
 mod instances;

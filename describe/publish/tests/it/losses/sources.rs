@@ -25,7 +25,7 @@ pub(crate) struct Case<'c, 'a> {
 }
 
 impl<'a> Case<'_, 'a> {
-    /// What the shape's ledger says.
+    /// Returns the ledger of the shape.
     pub(crate) fn notes(&self, shape: Shape) -> Vec<Note<'a>> {
         let mut notes = Vec::new();
         self.version.losses(shape, &mut notes);
@@ -51,7 +51,7 @@ pub(crate) fn each_version(label: &str, bytes: &[u8], mut check: impl FnMut(&Cas
                 let Some(schema) = version.schema() else { continue };
                 let (kind, list_kind) = version.definition_names();
                 if kind == list_kind {
-                    // The one definition is the list's.
+                    // The only definition is the list's.
                     continue;
                 }
                 check(&case(format!("{label} {}", version.version().name), version, schema));
@@ -73,7 +73,7 @@ fn case<'c, 'a>(label: String, version: &'c ResourceVersion<'a>, schema: &'a Sch
     Case { label, schema, source: parse(source), v3, v2, version }
 }
 
-/// Takes away all defaults, as the merged document has none.
+/// Removes all defaults, because the merged document has none.
 fn prune_defaults(schema: &mut Value) {
     let Some(members) = schema.as_object_mut() else { return };
     members.remove("default");
@@ -86,7 +86,7 @@ fn prune_defaults(schema: &mut Value) {
     }
 }
 
-/// All files below a folder, sorted.
+/// Returns all files below a folder, sorted.
 pub(crate) fn below(folder: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
