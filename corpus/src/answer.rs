@@ -28,7 +28,7 @@ pub struct CrdAnswer {
     /// After defaulting.
     #[serde(default)]
     pub preserve_unknown_fields: bool,
-    /// What a library panicked with, if one did.
+    /// The message of a library's panic, if it panicked.
     pub panic: Option<String>,
     /// The schema of server-side apply.
     pub smd: Option<Box<RawValue>>,
@@ -80,7 +80,7 @@ pub struct MergedV3 {
     pub path: String,
     /// Names of its CustomResourceDefinitions.
     pub crds: Vec<String>,
-    /// Those for which a library failed.
+    /// Those with a failure of a library.
     #[serde(default)]
     pub failed_crds: Vec<String>,
     /// Why there is no document.
@@ -97,7 +97,7 @@ pub struct MergedV3 {
 pub struct MergedV2 {
     /// Names of its CustomResourceDefinitions.
     pub crds: Vec<String>,
-    /// Those for which a library failed.
+    /// Those with a failure of a library.
     #[serde(default)]
     pub failed_crds: Vec<String>,
     /// Why there is no document.
@@ -109,7 +109,7 @@ pub struct MergedV2 {
     pub doc: Option<Box<RawValue>>,
 }
 
-/// The answer for a whole OpenAPI document. What is absent could not be computed or does not apply.
+/// The answer for a whole OpenAPI document. Absent values could not be computed or do not apply.
 #[derive(Clone, Debug, Deserialize)]
 pub struct DocumentAnswer {
     /// The name of the document.
@@ -119,13 +119,13 @@ pub struct DocumentAnswer {
     pub kind: String,
     /// Why it is unreadable.
     pub error: Option<String>,
-    /// Why the typed document refuses it; the conversions that need that one are absent then.
+    /// Why the typed document rejects it; then the conversions that need it are absent.
     pub parse_error: Option<String>,
     /// The typed document, printed with the escapes of Go's `encoding/json`.
     pub json: Option<Box<RawValue>>,
     /// Upper-case hexadecimal SHA-512 of `json`.
     pub json_etag: Option<String>,
-    /// The same of a v2 document as it is served, without those escapes.
+    /// The same for a v2 document as it is served, without those escapes.
     pub served_etag: Option<String>,
     /// The v3 document that a v2 document is converted to.
     pub v3: Option<Box<RawValue>>,

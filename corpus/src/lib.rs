@@ -1,8 +1,8 @@
 //! The project's own inputs for tests: CustomResourceDefinitions that show one rule each, with the answers of the
 //! Kubernetes libraries ([`files`], [`answers`], [`merged`]), the same for OpenAPI documents ([`openapi_files`],
-//! [`openapi_answers`]), generated inputs ([`generate`]), and servers that answer what a real one did ([`replay`]).
+//! [`openapi_answers`]), generated inputs ([`generate`]), and servers that send recorded responses ([`replay`]).
 //!
-//! Answers are kept as they were printed: hash and compare them as they are.
+//! Answers are stored as they were printed: hash and compare them unchanged.
 
 mod answer;
 pub mod generate;
@@ -16,15 +16,15 @@ use std::fs;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The folder that holds `crds`, `openapi`, `recorded` and `yaml`.
+/// Returns the folder that contains `crds`, `openapi`, `recorded` and `yaml`.
 pub fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The folder that an environment variable names, for tests that need more than this corpus.
+/// Returns the folder that an environment variable names, for tests that need more than this corpus.
 ///
-/// Without the variable such a test checks nothing and passes. Therefore this says so, with the name of the test, on
-/// standard error itself, which `cargo test` shows for tests that pass, too.
+/// Without the variable, such a test checks nothing and passes. So this prints a message with the name of the test
+/// directly to standard error, which `cargo test` also shows for tests that pass.
 ///
 /// # Panics
 /// The variable names something that is not a folder.
@@ -39,13 +39,13 @@ pub fn folder_named_by(variable: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// How far apart the inputs are that a test takes from a long list of them: `n`, so that the tests are quick, or one
-/// where `KUBESHAPE_ALL` is set and not empty. The number is for `step_by`.
+/// Returns the step at which a test selects inputs from a long list: `n`, so that the tests are quick, or 1 if
+/// `KUBESHAPE_ALL` is set and not empty. The number is for `step_by`.
 pub fn one_in(n: usize) -> usize {
     if std::env::var_os("KUBESHAPE_ALL").is_some_and(|value| !value.is_empty()) { 1 } else { n }
 }
 
-/// How many cases a test generates: one in three of `all`, as [`one_in`] counts.
+/// Returns how many cases a test generates: one in three of `all`, unless `KUBESHAPE_ALL` is set (see [`one_in`]).
 pub fn cases(all: u32) -> u32 {
     u32::try_from(all as usize / one_in(3)).unwrap_or(all)
 }
@@ -60,8 +60,8 @@ pub struct File {
 }
 
 impl File {
-    /// The rule that the file shows: what follows `# Rule: ` in the first line; in JSON the annotation `rule`, or the
-    /// first string that begins with `Rule: `.
+    /// Returns the rule that the file shows: the part after `# Rule: ` in the first line; in JSON, the annotation
+    /// `rule`, or the first string that begins with `Rule: `.
     pub fn rule(&self) -> Option<String> {
         let text = String::from_utf8_lossy(&self.bytes);
         let text = text.trim_start_matches('\u{FEFF}');
@@ -76,13 +76,13 @@ impl File {
         Some(first.strip_prefix("# Rule: ")?.trim().to_owned())
     }
 
-    /// Whether the file is in one of the folders that are merged.
+    /// Returns whether the file is in one of the folders that are merged.
     pub fn is_merged(&self) -> bool {
         ["rules/", "realistic/", "clash/"].iter().any(|folder| self.id.starts_with(folder))
     }
 }
 
-/// All files below `crds/` and `refused/` in the order of their paths there.
+/// Returns all files below `crds/` and `refused/`, in the order of their paths there.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -90,7 +90,7 @@ pub fn files() -> io::Result<Vec<File>> {
     files_below(&["crds", "refused"])
 }
 
-/// All files below `openapi/` in the order of their paths there: `rules`, `realistic` and `broken`.
+/// Returns all files below `openapi/`, in the order of their paths there: `rules`, `realistic` and `broken`.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -119,7 +119,7 @@ fn files_below(roots: &[&str]) -> io::Result<Vec<File>> {
     Ok(out)
 }
 
-/// The recorded answers, one per file.
+/// Returns the recorded answers, one per file.
 ///
 /// # Errors
 /// The record is missing or damaged.
@@ -127,7 +127,7 @@ pub fn answers() -> io::Result<Vec<FileAnswer>> {
     lines(&folder().join("recorded").join("crds.ndjson.gz"))
 }
 
-/// The recorded answers for OpenAPI documents, one per file.
+/// Returns the recorded answers for OpenAPI documents, one per file.
 ///
 /// # Errors
 /// The record is missing or damaged.
@@ -135,7 +135,7 @@ pub fn openapi_answers() -> io::Result<Vec<DocumentAnswer>> {
     lines(&folder().join("recorded").join("openapi.ndjson.gz"))
 }
 
-/// The recorded documents of the files that are merged.
+/// Returns the recorded documents of the files that are merged.
 ///
 /// # Errors
 /// The record is missing or damaged.

@@ -1,9 +1,9 @@
-//! Parts of the documentation that are made from tables of the code.
+//! Parts of the documentation that come from tables in the code.
 
 use std::path::Path;
 
-/// Compares a part of a page below `docs/` with what it must be. The part is between `<!-- NAME -->` and `<!-- end -->`.
-/// With `UPDATE_EXPECT=1`, the part is written.
+/// Compares a part of a page below `docs/` with its expected contents. The part is between `<!-- NAME -->` and `<!--
+/// end -->`. With `UPDATE_EXPECT=1`, the part is written.
 ///
 /// # Panics
 /// The page has no such part, or the part is out of date.

@@ -1,8 +1,8 @@
-//! A server that answers with recorded bytes, for tests of clients.
+//! A server that sends recorded responses, for tests of clients.
 //!
-//! A [`Recording`] has the exchanges of a real server: files `responses.ndjson.zst` with a request and its answer per
-//! line, beside the bodies that they name. A test may change it, as the server would change. [`Recording::serve`]
-//! answers requests over HTTP and keeps what it was asked.
+//! A [`Recording`] has the exchanges of a real server: files `responses.ndjson.zst` with a request and its response per
+//! line, next to the bodies that they name. A test may change it, as the server would change. [`Recording::serve`]
+//! responds to requests over HTTP and records them.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -15,12 +15,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The list of CustomResourceDefinitions.
 pub const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-/// How a client asks for the names and versions of objects.
+/// The media type with which a client requests the names and versions of objects.
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 const JSON: &str = "application/json";
 const INDEX: &str = "/openapi/v3";
 
-/// What a server answers, by path and query.
+/// The responses of a server, by path and query.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     answers: BTreeMap<String, Vec<Answer>>,
@@ -58,7 +58,7 @@ struct Request {
     headers: Vec<(String, String)>,
 }
 
-/// The bytes of a file compressed with zstd.
+/// Returns the contents of a file compressed with zstd.
 ///
 /// # Panics
 /// It cannot be read.
@@ -88,7 +88,7 @@ impl Answer {
 }
 
 impl Recording {
-    /// Reads the exchanges in folders. What the first folder does not have is taken from the next.
+    /// Reads the exchanges in folders. Exchanges that the first folder does not have are read from the next one.
     ///
     /// # Panics
     /// A file cannot be read.
@@ -118,7 +118,7 @@ impl Recording {
         out
     }
 
-    /// Answers for single definitions and for their metadata, which follow from the recorded list.
+    /// Adds responses for single definitions and for their metadata, from the recorded list.
     fn define(&mut self) {
         let Some(list) = self.answers.get(DEFINITIONS).and_then(|answers| answers.first()) else { return };
         let list: serde_json::Value = serde_json::from_slice(&list.body.bytes()).expect("a list");
@@ -151,7 +151,7 @@ impl Recording {
         self.define_one(item);
     }
 
-    /// Sets an answer.
+    /// Sets a response.
     pub fn set(&mut self, path: &str, accept: &str, body: &[u8]) {
         let answers = self.answers.entry(path.to_owned()).or_default();
         answers.retain(|answer| answer.accept != accept);
@@ -159,21 +159,21 @@ impl Recording {
         answers.push(Answer { accept: accept.to_owned(), status: 200, headers, body: Body::Bytes(body.to_vec()) });
     }
 
-    /// The answer to a request.
+    /// Returns the response to a request.
     ///
     /// # Panics
-    /// There is none.
+    /// There is no such response.
     pub fn body(&self, path: &str, accept: &str) -> Vec<u8> {
         let answer = self.answers.get(path).and_then(|answers| answers.iter().find(|answer| answer.accept == accept));
         answer.unwrap_or_else(|| panic!("no answer to {path} ({accept})")).body.bytes()
     }
 
-    /// The ETag of the answer to a request, as sent.
+    /// Returns the ETag of the response to a request, as sent.
     pub fn tag(&self, path: &str, accept: &str) -> Option<&str> {
         self.answers.get(path)?.iter().find(|answer| answer.accept == accept)?.header("etag")
     }
 
-    /// The paths of the OpenAPI v3 documents with their URLs.
+    /// Returns the paths of the OpenAPI v3 documents with their URLs.
     ///
     /// # Panics
     /// There is no index.
@@ -207,24 +207,24 @@ impl Recording {
         }
     }
 
-    /// What a server that does not aggregate its discovery answers.
+    /// Removes aggregated discovery, as of a server that does not have it.
     pub fn without_aggregated_discovery(&mut self) {
         for answers in self.answers.values_mut() {
             answers.retain(|answer| !answer.accept.contains("APIGroupDiscoveryList"));
         }
     }
 
-    /// What a server that has only OpenAPI v2 answers.
+    /// Removes OpenAPI v3, as of a server that has only OpenAPI v2.
     pub fn without_v3(&mut self) {
         self.answers.retain(|path, _| !path.starts_with(INDEX));
     }
 
-    /// The answer to a request with these media types, the most wanted first.
+    /// Returns the response to a request with these media types, the most wanted first.
     fn find(&self, path: &str, accept: &str, tag: Option<&str>) -> Answer {
         let empty = |status, headers| Answer { accept: String::new(), status, headers, body: Body::Bytes(Vec::new()) };
         let (place, query) = path.split_once('?').unwrap_or((path, ""));
         let Some(answers) = self.answers.get(path).or_else(|| self.answers.get(place)) else {
-            // A document under another hash.
+            // The document may be requested with another hash.
             let newest = format!("{place}?hash=");
             let newest = self.answers.range(newest.clone()..).next().filter(|(path, _)| path.starts_with(&newest));
             return match newest {
@@ -234,7 +234,7 @@ impl Recording {
                 _ => empty(404, Vec::new()),
             };
         };
-        // Both names of the protobuf form mean the same.
+        // The protobuf form has two names.
         let mut wanted = accept.split(',').map(|accept| accept.trim().replace("@v1.0", ".v1.0"));
         let found = wanted.find_map(|accept| answers.iter().find(|one| one.accept == accept && one.status == 200));
         match found {
@@ -244,7 +244,7 @@ impl Recording {
         }
     }
 
-    /// Answers requests on a port of the loopback interface.
+    /// Responds to requests on a port of the loopback interface.
     ///
     /// # Panics
     /// There is no free port.
@@ -263,7 +263,7 @@ impl Recording {
     }
 }
 
-/// A list of definitions as a list of their metadata.
+/// Returns a list of definitions as a list of their metadata.
 fn metadata_of(list: &serde_json::Value) -> Vec<u8> {
     let items = list["items"].as_array().into_iter().flatten();
     let items: Vec<_> = items.map(|item| serde_json::json!({ "metadata": item["metadata"] })).collect();
@@ -274,10 +274,10 @@ fn metadata_of(list: &serde_json::Value) -> Vec<u8> {
     .into_bytes()
 }
 
-/// A server of recorded answers. It ends with the test.
+/// A server of recorded responses. It ends with the test.
 #[derive(Debug)]
 pub struct Replay {
-    /// Where it listens: `127.0.0.1:40001`
+    /// Its address: `127.0.0.1:40001`
     pub address: String,
     state: Arc<Mutex<State>>,
 }
@@ -286,7 +286,7 @@ pub struct Replay {
 struct State {
     recording: Recording,
     asked: Vec<String>,
-    /// How many documents are still answered.
+    /// How many more requests for documents get a response.
     documents: usize,
 }
 
@@ -295,19 +295,19 @@ impl Replay {
         locked(&self.state)
     }
 
-    /// What was asked since the last call, in order: status and path.
+    /// Returns the requests since the last call, in order: status and path.
     pub fn asked(&self) -> Vec<String> {
         let mut asked = std::mem::take(&mut self.state().asked);
         asked.sort();
         asked
     }
 
-    /// Changes what is answered.
+    /// Changes the responses.
     pub fn change(&self, change: impl FnOnce(&mut Recording)) {
         change(&mut self.state().recording);
     }
 
-    /// Answers requests for this many OpenAPI v3 documents, and lets those who ask for more wait for ever.
+    /// Responds to this many requests for OpenAPI v3 documents. Further requests wait forever.
     pub fn answer_documents(&self, most: usize) {
         self.state().documents = most;
     }
@@ -317,7 +317,7 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Answers the requests of a connection, one after the other.
+/// Responds to the requests of a connection, one after the other.
 fn answer_all(stream: TcpStream, state: &Mutex<State>) {
     let Ok(mut writer) = stream.try_clone() else { return };
     let mut reader = BufReader::new(stream);
@@ -332,7 +332,7 @@ fn answer_all(stream: TcpStream, state: &Mutex<State>) {
             if path.starts_with("/openapi/v3/") {
                 if state.documents == 0 {
                     drop(state);
-                    // Until the client goes away.
+                    // Waits until the client disconnects.
                     let _ = reader.read(&mut [0]);
                     return;
                 }

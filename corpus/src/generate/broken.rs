@@ -1,11 +1,11 @@
-//! Ways to break manifests: values of a wrong type, and damaged text.
+//! Ways to break manifests: values of a wrong type, and damaged YAML.
 
 use super::scalars;
 use super::tree::Tree;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// Puts values of any type at places of the tree.
+/// Replaces values of the tree with values of any type.
 pub(super) fn with_wrong_values(tree: Tree, wrong: &[(Index, Tree)]) -> Tree {
     let mut tree = tree;
     for (index, value) in wrong {

@@ -7,12 +7,12 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// The sequence of a seed.
+    /// Creates the sequence of a seed.
     pub fn new(seed: u64) -> Draw {
         Draw { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) }
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.state;
@@ -21,28 +21,28 @@ impl Draw {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, 0 if `end` is 0.
+    /// Returns a number below `end`, or 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         (self.number() % end.max(1) as u64) as usize
     }
 
-    /// True in so many of 100 cases.
+    /// Returns `true` in `percent` of 100 cases.
     pub fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of the items.
+    /// Returns one of the items.
     ///
     /// # Panics
-    /// There is none.
+    /// `items` is empty.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
 
-    /// One of the strings.
+    /// Returns one of the strings.
     ///
     /// # Panics
-    /// There is none.
+    /// `texts` is empty.
     pub fn text(&mut self, texts: &[&'static str]) -> &'static str {
         texts[self.below(texts.len())]
     }

@@ -10,7 +10,7 @@ use proptest::sample::{Index, select};
 type Member = (String, Tree);
 
 const GROUPS: &[&str] = &["example.com", "a.example.com", "9things.io", "apps.k8s.io", "single", "a-b.c-1d.org"];
-// Kinds with `%` or control characters, and empty ones, make the libraries panic.
+// With `%` or control characters in kinds, and with empty kinds, the libraries panic.
 const KINDS: &[&str] = &[
     "Widget",
     "Gadget",
@@ -27,7 +27,7 @@ const KINDS: &[&str] = &[
     "ThingList",
     "Us",
 ];
-// If the list kind equals the kind, upstream leaves out definitions that the documents of every server have.
+// If the list kind equals the kind, upstream omits definitions that the documents of every server have.
 const LIST_KINDS: &[&str] = &["WidgetList", "Widgets", "Listing", "ThingList2", "Zünfte"];
 const PLURALS: &[&str] = &["widgets", "gadgets", "classes", "news", "x", "status", "a-b"];
 const VERSIONS: &[&str] = &["v1", "v1", "v2", "v1beta1", "v2alpha1", "foo", "9", "v1-x"];

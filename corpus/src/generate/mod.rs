@@ -36,7 +36,7 @@ pub struct Seeded {
 }
 
 impl Seeded {
-    /// The sequence of a seed.
+    /// Creates the sequence of a seed.
     pub fn new(seed: u64) -> Seeded {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -58,7 +58,7 @@ impl Seeded {
         T: std::fmt::Debug,
     {
         loop {
-            // A strategy may reject what it drew; then the next draw counts.
+            // A strategy may reject its result; then the next one is used.
             if let Ok(tree) = strategy.new_tree(&mut self.runner) {
                 return tree;
             }

@@ -1,4 +1,4 @@
-//! Printing values as YAML.
+//! Prints values as YAML.
 #![allow(clippy::format_push_string, clippy::nonminimal_bool)]
 
 use super::tree::{Style, Tree};
@@ -26,7 +26,7 @@ struct Printer {
 }
 
 impl Printer {
-    /// A number below `n`, from a small generator of its own, so that the style is determined by the value.
+    /// Returns a number below `n`, from a separate random number generator, so that the value determines the style.
     fn choose(&mut self, n: u64) -> u64 {
         self.choices ^= self.choices << 13;
         self.choices ^= self.choices >> 7;
@@ -65,7 +65,7 @@ impl Printer {
         }
     }
 
-    /// What follows `:` or `-`, with the line feed.
+    /// Prints what follows `:` or `-`, with the line feed.
     fn value(&mut self, value: &Tree, column: usize, depth: usize, in_map: bool) {
         let block = depth < self.style.flow_from;
         match value {
@@ -132,7 +132,7 @@ impl Printer {
 
     fn flow(&mut self, tree: &Tree) {
         match tree {
-            // JSON has no empty scalar and no other numbers than its own.
+            // JSON has no empty scalars, and fewer forms of numbers.
             Tree::Plain(text) if self.style.json && serde_json::from_str::<serde_json::Value>(text).is_err() => {
                 self.out.push_str("null");
             }
@@ -206,7 +206,7 @@ impl Printer {
     }
 }
 
-/// Whether a scalar without quotes may hold the text.
+/// Returns whether a scalar without quotes can represent the string.
 fn plain_can_hold(text: &str, flow: bool) -> bool {
     let first = text.chars().next();
     first.is_some_and(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '~' | '+' | '$' | '(' | '^'))
@@ -218,7 +218,7 @@ fn plain_can_hold(text: &str, flow: bool) -> bool {
         && !text.starts_with("...")
 }
 
-/// Whether a literal block may hold the text.
+/// Returns whether a literal block can represent the string.
 fn literal_can_hold(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with([' ', '\n', '\t'])

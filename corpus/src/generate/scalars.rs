@@ -1,10 +1,10 @@
-//! Texts, numbers and free values.
+//! Strings, numbers and free values.
 
 use super::tree::Tree;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Names and strings that are treated specially somewhere.
+/// Names and strings that some code treats specially.
 const ODD_TEXTS: &[&str] = &[
     "",
     " ",
@@ -79,7 +79,7 @@ const ODD_TEXTS: &[&str] = &[
     "\u{1}",
 ];
 
-/// Numbers and the like, as written.
+/// Numbers and similar scalars, as written.
 const NUMBERS: &[&str] = &[
     "0",
     "1",
@@ -131,12 +131,12 @@ const NUMBERS: &[&str] = &[
 const SIMPLE_NAMES: &[&str] =
     &["a", "b", "c", "spec", "status", "name", "type", "items", "replicas", "template", "value", "Z", "a1", "fooBar"];
 
-/// Texts without anything special.
+/// Strings without special characters.
 pub(super) fn simple_text() -> BoxedStrategy<String> {
     select(SIMPLE_NAMES).prop_map(str::to_owned).boxed()
 }
 
-/// Any text.
+/// Any string.
 pub(super) fn text() -> BoxedStrategy<String> {
     prop_oneof![
         6 => simple_text(),
@@ -174,7 +174,7 @@ pub(super) fn number() -> BoxedStrategy<Tree> {
     .boxed()
 }
 
-/// A whole number of 64 bits, as the API takes it; now and then not.
+/// An integer of 64 bits as the API accepts it; sometimes not.
 pub(super) fn integer() -> BoxedStrategy<Tree> {
     prop_oneof![
         12 => (0i64..20).prop_map(|n| Tree::Plain(n.to_string())),

@@ -43,7 +43,7 @@ fn patterns() -> BoxedStrategy<Tree> {
     select(patterns.to_vec()).prop_map(Tree::text).boxed()
 }
 
-/// Value validations, which may stand in branches too.
+/// Value validations, which may also be in branches.
 fn validations() -> BoxedStrategy<Member> {
     prop_oneof![
         member("maximum", number()),
@@ -144,7 +144,7 @@ fn oddities(inner: &BoxedStrategy<Tree>) -> BoxedStrategy<Member> {
     .boxed()
 }
 
-/// Branches of junctors: value validations of the same shape as the schema around them.
+/// Branches of junctors: value validations of the same shape as the surrounding schema.
 fn branch(names: BoxedStrategy<String>) -> BoxedStrategy<Tree> {
     let leaf = prop::collection::vec(validations(), 0..3).prop_map(Tree::map);
     leaf.prop_recursive(2, 8, 3, move |inner| {
@@ -173,7 +173,7 @@ fn typed(ty: &'static str) -> Member {
     ("type".to_owned(), Tree::text(ty))
 }
 
-/// A schema with more members, which replace those of the same name.
+/// Returns a schema with more members, which replace those with the same name.
 fn with(base: impl Strategy<Value = Vec<Member>> + 'static, more: BoxedStrategy<Vec<Member>>) -> BoxedStrategy<Tree> {
     (base, more)
         .prop_map(|(mut members, more)| {
@@ -200,7 +200,7 @@ fn object(inner: BoxedStrategy<Tree>) -> BoxedStrategy<Vec<Member>> {
         .boxed()
 }
 
-/// A list that is merged by keys which its items have.
+/// A list that is merged by keys that its items have.
 fn list_map(inner: BoxedStrategy<Tree>) -> BoxedStrategy<Vec<Member>> {
     (inner, select(vec!["integer", "string", "boolean"]), any::<bool>())
         .prop_map(|(inner, key_type, required)| {
@@ -220,7 +220,7 @@ fn list_map(inner: BoxedStrategy<Tree>) -> BoxedStrategy<Vec<Member>> {
         .boxed()
 }
 
-/// Integers or strings in the ways that authors write them.
+/// Integers or strings, in the forms that authors write.
 fn int_or_string() -> BoxedStrategy<Vec<Member>> {
     let either = Tree::Seq(vec![Tree::map(vec![typed("integer")]), Tree::map(vec![typed("string")])]);
     let swapped = Tree::Seq(vec![Tree::map(vec![typed("string")]), Tree::map(vec![typed("integer")])]);

@@ -31,7 +31,7 @@ impl Tree {
         Tree::plain(if on { "true" } else { "false" })
     }
 
-    /// A mapping in which every key occurs once: of repeated keys, the last counts.
+    /// Creates a mapping in which every key occurs once: of repeated keys, the last is used.
     pub fn map(members: Vec<(String, Tree)>) -> Tree {
         let mut out: Vec<(String, Tree)> = Vec::with_capacity(members.len());
         for (key, value) in members {
@@ -48,7 +48,7 @@ impl Tree {
         Tree::Map(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
 
-    /// The number of values in it, itself included.
+    /// Returns the number of values in it, including itself.
     pub fn size(&self) -> usize {
         1 + match self {
             Tree::Plain(_) | Tree::Text(_) => 0,
@@ -57,14 +57,14 @@ impl Tree {
         }
     }
 
-    /// Replaces the value at the `n`th place of a walk from the top.
+    /// Replaces the `n`th value of a walk from the top.
     pub fn replace(&mut self, n: usize, with: Tree) {
         if let Some(place) = self.at_mut(n) {
             *place = with;
         }
     }
 
-    /// The `n`th place of a walk from the top, itself being the first.
+    /// Returns the `n`th value of a walk from the top, which begins with itself.
     pub fn at_mut(&mut self, mut n: usize) -> Option<&mut Tree> {
         if n == 0 {
             return Some(self);
@@ -89,13 +89,13 @@ impl Tree {
 /// How values are written. If a style is not possible, another one is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Chooses between the styles below, again at each place.
+    /// Random choices between the styles below, made at each value.
     pub choices: u64,
     /// Containers from this depth on are in flow style.
     pub flow_from: usize,
-    /// Blanks of one level.
+    /// Number of blanks per level.
     pub indent: usize,
-    /// Lists in mappings begin at their key's own column.
+    /// Lists in mappings begin at the column of their key.
     pub indentless: bool,
     /// Only JSON.
     pub json: bool,

@@ -22,7 +22,7 @@ fn every_file_has_a_recorded_answer_and_every_answer_a_file() {
 }
 
 #[test]
-fn broken_files_hold_a_manifest_that_does_not_decode_and_others_do_not() {
+fn broken_files_have_a_manifest_that_does_not_decode_and_others_do_not() {
     for answer in answers().expect("the record") {
         let broken = answer.crds.iter().any(|crd| crd.error.is_some());
         assert_eq!(broken, answer.id.starts_with("broken/"), "{}", answer.id);

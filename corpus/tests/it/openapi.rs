@@ -23,7 +23,7 @@ fn every_document_has_a_recorded_answer_and_every_answer_a_document() {
 }
 
 #[test]
-fn documents_outside_of_broken_are_read_but_for_those_that_only_protobuf_takes() {
+fn documents_outside_of_broken_are_read_except_those_that_only_protobuf_accepts() {
     for answer in openapi_answers().expect("the record") {
         assert_eq!(answer.kind == "v2" || answer.kind == "v3", answer.error.is_none() && answer.kind != "other");
         let refused = answer.error.is_some() || answer.parse_error.is_some();
@@ -39,7 +39,7 @@ fn generated_documents_are_json_of_their_version() {
             let v2 = seeded.next(&openapi_v2_document(level));
             let v3 = seeded.next(&openapi_v3_document(level));
             for (text, member) in [(v2, "swagger"), (v3, "openapi")] {
-                // Numbers that do not fit a float are JSON, too, but this reader refuses them.
+                // Numbers that do not fit a float are JSON, too, but this reader rejects them.
                 let document: serde_json::Value = serde_json::from_str(&text).expect(&text);
                 assert!(level == Level::Weird || document[member].is_string(), "{text}");
             }
@@ -48,7 +48,7 @@ fn generated_documents_are_json_of_their_version() {
 }
 
 #[test]
-fn documents_to_aggregate_have_no_path_in_common() {
+fn documents_to_aggregate_have_no_common_path() {
     let mut seeded = Seeded::new(5);
     let strategy = openapi_v2_documents();
     for _ in 0..50 {

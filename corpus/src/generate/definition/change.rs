@@ -4,7 +4,7 @@ use super::{FORMATS, PATTERNS, condition, number, schema, with_rules};
 use crate::generate::Draw;
 use serde_json::{Value, json};
 
-/// Keywords and what they may be set to.
+/// Keywords and their possible values.
 fn keyword(draw: &mut Draw) -> (&'static str, Value) {
     let name = draw.text(&[
         "type",
@@ -124,7 +124,7 @@ fn keyword(draw: &mut Draw) -> (&'static str, Value) {
     (name, value)
 }
 
-/// The places of schemas within a definition, as pointers.
+/// Collects the schemas within a definition, as pointers.
 fn schemas(value: &Value, path: &str, found: &mut Vec<String>) {
     let Some(members) = value.as_object() else {
         for (at, item) in value.as_array().into_iter().flatten().enumerate() {
@@ -146,7 +146,7 @@ fn schemas(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A definition with one to three changes, most of them in its schemas.
+/// Returns a definition with one to three changes, most of them in its schemas.
 pub fn changed(draw: &mut Draw, definition: &Value) -> Value {
     let mut changed = definition.clone();
     for _ in 0..*draw.pick(&[1, 1, 2, 3]) {
@@ -155,7 +155,7 @@ pub fn changed(draw: &mut Draw, definition: &Value) -> Value {
         let spec = &mut changed["spec"];
         if draw.percent(12) {
             spoil(draw, spec);
-            // Other changes need things to be what they are.
+            // Other changes need certain values.
             break;
         }
         if places.is_empty() || draw.percent(12) {
@@ -178,7 +178,7 @@ pub fn changed(draw: &mut Draw, definition: &Value) -> Value {
                 }
             }
             8 => {
-                // A copy of a schema within itself would grow too much.
+                // A copy of a schema within itself could grow too much.
                 if copied.to_string().len() < 5000
                     && let Value::Object(copied) = copied
                 {
@@ -196,7 +196,7 @@ pub fn changed(draw: &mut Draw, definition: &Value) -> Value {
     changed
 }
 
-/// Puts a value that seldom is there at any place: an empty one, one of another type.
+/// Puts a rare value at any place: an empty one, or one of another type.
 fn spoil(draw: &mut Draw, value: &mut Value) {
     let odd = [
         json!(null),

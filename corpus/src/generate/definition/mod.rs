@@ -11,7 +11,7 @@ use super::expression::{Expressions, Type, damaged};
 use object::value;
 use serde_json::{Map, Value, json};
 
-/// Names of properties, and the names by which rules reach them. Rules cannot reach those with an empty one.
+/// Names of properties, and their names in rules. Rules cannot use those with an empty one.
 const NAMES: &[(&str, &str)] = &[
     ("name", "name"),
     ("size", "size"),
@@ -136,7 +136,7 @@ fn number(draw: &mut Draw) -> Value {
     draw.pick(&numbers).clone()
 }
 
-/// A schema, nested so deep at most.
+/// Returns a schema with at most this many levels.
 fn schema(draw: &mut Draw, depth: usize) -> Value {
     let mut node = Map::new();
     match draw.below(if depth == 0 { 11 } else { 22 }) {
@@ -251,7 +251,7 @@ fn scalar(draw: &mut Draw) -> Value {
     draw.pick(&[json!({"type": "string"}), json!({"type": "integer"}), bounded, json!({"type": "boolean"})]).clone()
 }
 
-/// A condition without types, as the branches of `anyOf` have it.
+/// Returns a condition without types, as in the branches of `anyOf`.
 fn condition(draw: &mut Draw, shape: &Value) -> Value {
     if let Some(properties) = shape.get("properties").and_then(Value::as_object).filter(|found| !found.is_empty()) {
         let names: Vec<&String> = properties.keys().collect();
@@ -300,7 +300,7 @@ fn object(draw: &mut Draw, depth: usize, node: &mut Map<String, Value>) {
     }
 }
 
-/// The type that rules see.
+/// Returns the type for rules.
 fn cel_type(schema: &Value, resource: bool) -> Type {
     let is = |key: &str| schema.get(key) == Some(&json!(true));
     if is("x-kubernetes-int-or-string") {
@@ -390,17 +390,17 @@ fn with_rules(draw: &mut Draw, mut node: Value, resource: bool) -> Value {
     node
 }
 
-/// A definition with one version, whose schema is mostly valid.
+/// Returns a definition with one version, whose schema is mostly valid.
 pub fn definition(draw: &mut Draw) -> Value {
     definition_with(draw, 45)
 }
 
-/// A definition whose root has rules, which look at all fields.
+/// Returns a definition whose root has rules that use all fields.
 pub fn ruled_definition(draw: &mut Draw) -> Value {
     definition_with(draw, 100)
 }
 
-/// `ruled` of 100 definitions have rules at their root.
+/// `ruled` is the percentage of definitions with rules at their root.
 fn definition_with(draw: &mut Draw, ruled: usize) -> Value {
     let mut root = Map::new();
     let depth = *draw.pick(&[1, 2, 2, 3]);
@@ -433,7 +433,7 @@ fn definition_with(draw: &mut Draw, ruled: usize) -> Value {
     })
 }
 
-/// Takes the bounds of lengths out of a schema or a definition, and all within it, whatever is where.
+/// Removes the bounds of lengths from a schema or a definition, at every level.
 pub fn drop_bounds(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

@@ -1,10 +1,10 @@
-//! Objects for schemas, most of them fitting.
+//! Objects for schemas, most of them valid.
 
 use super::{TEXTS, number};
 use crate::generate::Draw;
 use serde_json::{Map, Value, json};
 
-/// A value for a schema. In `wrong` of 20 places it does not fit.
+/// Returns a value for a schema. In `wrong` of 20 places, it is invalid.
 pub(super) fn value(draw: &mut Draw, schema: &Value, wrong: usize) -> Value {
     if draw.below(20) < wrong {
         return match draw.below(5) {
@@ -82,13 +82,13 @@ pub(super) fn value(draw: &mut Draw, schema: &Value, wrong: usize) -> Value {
     }
 }
 
-/// An object of the first version of a definition.
+/// Returns an object of the first version of a definition.
 pub fn custom_resource(draw: &mut Draw, definition: &Value) -> Value {
     let wrong = *draw.pick(&[0, 0, 1, 2]);
     custom_resource_with(draw, definition, wrong)
 }
 
-/// An object of the first version of a definition, in which much does not fit.
+/// Returns an object of the first version of a definition with many invalid values.
 pub fn spoiled_resource(draw: &mut Draw, definition: &Value) -> Value {
     custom_resource_with(draw, definition, 5)
 }
@@ -123,7 +123,7 @@ fn custom_resource_with(draw: &mut Draw, definition: &Value, wrong: usize) -> Va
     Value::Object(object)
 }
 
-/// The same object with one field changed.
+/// Returns the object with one field changed.
 pub fn updated(draw: &mut Draw, object: &Value, definition: &Value) -> Value {
     let mut changed = object.clone();
     let other = custom_resource(draw, definition);

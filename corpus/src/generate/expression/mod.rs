@@ -1,4 +1,4 @@
-//! Expressions of the Common Expression Language: typed ones that draw from every function of the server's environment,
+//! Expressions of the Common Expression Language: typed ones that use every function of the server's environment, and
 //! ill-typed and damaged ones.
 
 mod request;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use texts::{DEBRIS, HINTS, MACROS, SIMPLE, TEXTS, literals};
 
-/// The functions of the environment, one signature a line.
+/// The functions of the environment, one signature per line.
 const SIGNATURES: &str = include_str!("../../../../judge/cel/src/decls/overloads.txt");
 
 /// A type as CEL prints it, or an object with the fields of a schema.
@@ -26,7 +26,7 @@ pub struct Type {
 }
 
 impl Type {
-    /// A type without others in it.
+    /// Creates a type without inner types.
     pub fn simple(name: &str) -> Type {
         Type { name: name.to_owned(), inner: Vec::new(), fields: Vec::new() }
     }
@@ -75,7 +75,7 @@ impl Type {
         self.name.len() == 1
     }
 
-    /// Finds what the parameters of a pattern stand for, so that it is `wanted`.
+    /// Finds the types of the parameters of a pattern, so that it is `wanted`.
     fn unify(&self, wanted: &Type, bound: &mut Vec<(String, Type)>) -> bool {
         if self.is_parameter() {
             if let Some((_, known)) = bound.iter().find(|(name, _)| *name == self.name) {
@@ -116,7 +116,7 @@ fn signatures() -> &'static [Signature] {
             let (head, result) = line.rsplit_once("-> ")?;
             let words: Vec<&str> = head.splitn(5, ' ').collect();
             let [name, _, _, style, arguments] = words[..] else { return None };
-            // An authorizer has no value here. Functions with other `@` are what macros become.
+            // An authorizer has no value here. Other functions with `@` are the expansions of macros.
             let hidden = line.contains("authorization") || name.contains('@') && name != "@in";
             let arguments =
                 arguments.split(';').map(str::trim).filter(|text| !text.is_empty()).map(Type::parse).collect();
@@ -129,21 +129,21 @@ fn signatures() -> &'static [Signature] {
 /// Types of keys by which a map can be indexed.
 const KEYS: &[&str] = &["bool", "int", "uint", "string", "string"];
 
-/// Makes expressions over the variables of a scope.
+/// Generates expressions over the variables of a scope.
 #[derive(Debug)]
 pub struct Expressions<'d> {
     draw: &'d mut Draw,
-    /// What an expression can name: variables, and what can be reached from them.
+    /// What an expression can name: variables, and fields that are reached from them.
     scope: Vec<(String, Type)>,
     /// The percentage of places that get a value of another type.
     wrong: usize,
 }
 
-/// So many fields deep is named what objects hold.
+/// The depth up to which fields of objects are named.
 const REACH: usize = 4;
 
 impl<'d> Expressions<'d> {
-    /// With variables and their types. In `wrong` of 100 places is a value of another type.
+    /// Creates a generator with variables and their types. `wrong` is the percentage of values of another type.
     pub fn new(draw: &'d mut Draw, variables: &[(String, Type)], wrong: usize) -> Expressions<'d> {
         let mut expressions = Expressions { draw, scope: Vec::new(), wrong };
         for (name, ty) in variables {
@@ -161,19 +161,19 @@ impl<'d> Expressions<'d> {
         }
     }
 
-    /// A type of which values can be made.
+    /// Returns a type whose values can be generated.
     pub fn any_type(&mut self, depth: usize) -> Type {
         match self.draw.below(if depth == 0 { 6 } else { 10 }) {
             6 | 7 => Type::list(self.any_type(depth - 1)),
             8 => Type::map(self.any_type(depth - 1)),
             9 => Type { inner: vec![self.any_type(depth - 1)], ..Type::simple("optional_type") },
-            // The types of the scope come often.
+            // The types of the scope are frequent.
             0 | 1 if !self.scope.is_empty() => self.draw.pick(&self.scope).1.clone(),
             _ => Type::simple(self.draw.text(SIMPLE)),
         }
     }
 
-    /// An expression of a type, nested so deep at most.
+    /// Returns an expression of a type, with at most this many levels.
     pub fn expression(&mut self, wanted: &Type, depth: usize) -> String {
         let other;
         let wanted = if self.draw.percent(self.wrong) {
@@ -208,7 +208,7 @@ impl<'d> Expressions<'d> {
             let fitting: Vec<&Signature> = signatures()
                 .iter()
                 .filter(|signature| {
-                    // Conditions and selections by optional text are macros here.
+                    // Conditional expressions and optional selections are macros here.
                     !matches!(signature.name, "_?_:_" | "_?._")
                         && signature.result.unify(wanted, &mut Vec::new())
                         && (!signature.result.is_parameter() || self.draw.percent(50))
@@ -222,7 +222,7 @@ impl<'d> Expressions<'d> {
         self.literal(wanted, depth)
     }
 
-    /// Gives the parameters of a type a meaning.
+    /// Replaces the parameters of a type.
     fn resolved(&mut self, ty: &Type, bound: &mut Vec<(String, Type)>) -> Type {
         if ty.is_parameter() {
             if let Some((_, known)) = bound.iter().find(|(name, _)| *name == ty.name) {
@@ -248,7 +248,7 @@ impl<'d> Expressions<'d> {
         for (at, ty) in signature.arguments.iter().enumerate() {
             let mut ty = self.resolved(ty, &mut bound);
             if signature.name.starts_with("_[") && ty.name == "map" && !KEYS.contains(&ty.inner[0].name.as_str()) {
-                // The error about such an index names a type of Go's, which depends on how the value came about.
+                // The error about such an index names a Go type, which depends on the origin of the value.
                 ty.inner[0] = Type::simple("string");
                 bound.retain(|(name, _)| name != "K" && name != "A");
                 bound.extend(["K", "A"].map(|name| (name.to_owned(), Type::simple("string"))));
@@ -256,7 +256,7 @@ impl<'d> Expressions<'d> {
             let hinted = ty.name == "string" && (at > 0 || !signature.member || signature.name == "format");
             let text = match hints {
                 Some((_, texts)) if hinted && self.draw.percent(80) => format!("'{}'", self.draw.pick(texts)),
-                // Upstream makes a list of any length, whatever memory it takes.
+                // Upstream builds a list of any length, whatever memory it takes.
                 _ if signature.name == "lists.range" => self.draw.below(12).to_string(),
                 _ => self.expression(&ty, depth),
             };
@@ -313,7 +313,7 @@ impl<'d> Expressions<'d> {
         out
     }
 
-    /// Takes what a new variable hides out of the scope.
+    /// Removes names that a new variable hides from the scope.
     fn hide(&mut self, variable: &str) {
         let hides =
             |name: &str| name.strip_prefix(variable).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
@@ -347,14 +347,14 @@ impl<'d> Expressions<'d> {
     }
 }
 
-/// An operand that keeps its place beside operators.
+/// Returns an operand that is safe next to operators.
 fn bracketed(text: &str) -> String {
     let plain = text.chars().all(|c| c.is_alphanumeric() || "._'\"".contains(c)) && !text.starts_with(char::is_numeric);
     let closed = text.starts_with('[') && text.ends_with(']') && text.matches('[').count() == 1;
     if plain || closed { text.to_owned() } else { format!("({text})") }
 }
 
-/// Splits a string into words, strings in quotes and single signs.
+/// Splits a string into words, quoted strings and single characters.
 pub fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -373,7 +373,7 @@ pub fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// An expression with damage to its syntax.
+/// Returns an expression with damaged syntax.
 pub fn damaged(draw: &mut Draw, text: &str) -> String {
     let mut words: Vec<&str> = words(text);
     for _ in 0..*draw.pick(&[1, 1, 1, 2, 2, 3, 5]) {

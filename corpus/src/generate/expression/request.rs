@@ -4,7 +4,7 @@ use super::{Expressions, Type, damaged};
 use crate::generate::Draw;
 use serde_json::{Value as Json, json};
 
-/// An expression with variables, their types and values, as a request to the Go program has them.
+/// Returns an expression with variables, their types and values, in the form of a request to the Go program.
 pub fn request(draw: &mut Draw) -> Json {
     const VARIABLES: &[(&str, &str)] = &[
         ("i", "int"),

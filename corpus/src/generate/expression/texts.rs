@@ -1,4 +1,4 @@
-//! What expressions are made of.
+//! The building blocks of expressions.
 
 /// Macros: the result, and a string with types to fill in. `!x` is a name for a variable, `x:A|bool` an expression in
 /// which the variable has a type.
@@ -42,7 +42,7 @@ pub(super) const MACROS: &[(&str, &str)] = &[
     ("string", "'%d|%5s|%.2f|%x|%X|%o|%b|%e'.format([$int$, $A$, $double$, $int$, $string$, $int$, $int$, $double$])"),
 ];
 
-/// Texts that mean something to a function.
+/// Strings with a meaning for a function.
 pub(super) const HINTS: &[(&str, &[&str])] = &[
     (
         "quantity isQuantity",
@@ -238,7 +238,7 @@ pub(super) const TEXTS: &[&str] = &[
     "'z'",
 ];
 
-/// Literals of a type without others in it.
+/// Returns literals of a type without inner types.
 pub(super) fn literals(name: &str) -> &'static [&'static str] {
     match name {
         "bool" => &["true", "false"],
@@ -307,7 +307,7 @@ pub(super) const SIMPLE: &[&str] = &[
     "kubernetes.NamedFormat",
 ];
 
-/// Words and signs that damage inserts.
+/// Words and characters that damage inserts.
 pub(super) const DEBRIS: &[&str] = &[
     "a",
     "b",

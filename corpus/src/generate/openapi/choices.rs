@@ -22,7 +22,7 @@ impl<'a> Choices<'a> {
         self.below(100) + percent >= 100
     }
 
-    /// One of several values. The first is the simplest.
+    /// Returns one of several values. The first is the simplest.
     pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
@@ -85,7 +85,7 @@ impl Object {
         self
     }
 
-    /// The object. Sometimes its members are in another order, which makes a difference for protobuf.
+    /// Returns the object. Sometimes its members are in another order, which makes a difference for protobuf.
     pub(super) fn done(&mut self, choices: &mut Choices<'_>) -> Tree {
         let mut members = std::mem::take(&mut self.0);
         if choices.chance(10) {

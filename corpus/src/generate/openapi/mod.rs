@@ -23,7 +23,7 @@ pub enum Level {
     Weird,
 }
 
-/// Documents of Swagger 2.0, as JSON text.
+/// Documents of Swagger 2.0, as JSON.
 ///
 /// # Example
 /// ```
@@ -38,7 +38,7 @@ pub fn openapi_v2_document(level: Level) -> BoxedStrategy<String> {
     })
 }
 
-/// Documents of OpenAPI 3.0, as JSON text.
+/// Documents of OpenAPI 3.0, as JSON.
 ///
 /// # Example
 /// ```
@@ -53,8 +53,8 @@ pub fn openapi_v3_document(level: Level) -> BoxedStrategy<String> {
     })
 }
 
-/// Documents of Swagger 2.0 that can be aggregated: no two have a path in common, but definitions and parameters of one
-/// name may differ.
+/// Documents of Swagger 2.0 that can be aggregated: no two have the same path, but definitions and parameters with the
+/// same name may differ.
 pub fn openapi_v2_documents() -> BoxedStrategy<Vec<String>> {
     let parts: Vec<_> = GROUP_VERSIONS
         .iter()
@@ -64,7 +64,7 @@ pub fn openapi_v2_documents() -> BoxedStrategy<Vec<String>> {
     (2..=parts.len()).prop_flat_map(move |n| parts[..n].to_vec()).boxed()
 }
 
-/// The group versions of a document: one at least.
+/// Returns the group versions of a document, at least one.
 fn some_group_versions(choices: &mut Choices<'_>) -> Vec<GroupVersion> {
     let mut some = choices.some(GROUP_VERSIONS, 30);
     if some.is_empty() {

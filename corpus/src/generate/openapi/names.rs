@@ -4,7 +4,7 @@ use super::choices::{Choices, Object, single, texts};
 use super::values::{extension, text};
 use crate::generate::tree::Tree;
 
-/// A kind of one group version, with the resource it is served as.
+/// A kind of one group version, with its resource.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GroupVersion {
     group: &'static str,

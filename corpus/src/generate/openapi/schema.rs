@@ -4,11 +4,11 @@ use super::choices::{Choices, Object, single, texts};
 use super::values::{any, count, extension, number, text};
 use crate::generate::tree::Tree;
 
-/// What schemas of a document may use.
+/// What the schemas of a document may contain.
 pub(super) struct Schemas {
     /// Whether they are of v3.
     pub(super) v3: bool,
-    /// Names that references lead to.
+    /// Targets of references.
     pub(super) names: Vec<String>,
     /// Whether odd strings, numbers and keywords occur.
     pub(super) odd: bool,
@@ -240,7 +240,7 @@ impl Schemas {
 
     fn junctors(&self, choices: &mut Choices<'_>, object: &mut Object, depth: usize) {
         object.maybe(choices, 50, "type", |_| kind("object"));
-        // v2 has only allOf; others have no protobuf form there.
+        // v2 has only allOf; other keywords have no protobuf form there.
         let names: &[&str] =
             if self.v3 || choices.chance(10) { &["allOf", "anyOf", "oneOf", "not"] } else { &["allOf"] };
         for name in choices.some(names, 50) {

@@ -6,7 +6,7 @@ use super::schema::{Schemas, external_docs};
 use super::values::{any, extension, number, text};
 use crate::generate::tree::Tree;
 
-/// Parameters that are shared, with their names as servers make them.
+/// Shared parameters, with names as servers create them.
 const SHARED: &[&str] = &["limit-1NfBmoa8", "body-2Q1dVQHF", "pretty-tJGM1-ng", "X-Trace"];
 const RESPONSES: &[&str] = &["Problem", "Gone"];
 const MEDIA_TYPES: &[&str] =

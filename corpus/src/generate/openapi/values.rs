@@ -1,4 +1,4 @@
-//! Texts, numbers and free values of documents.
+//! Strings, numbers and free values of documents.
 
 use super::choices::{Choices, Object};
 use crate::generate::tree::Tree;
@@ -133,7 +133,7 @@ pub(super) fn extension(choices: &mut Choices<'_>, object: &mut Object, odd: boo
     object.put(name, value);
 }
 
-/// JSON text. Spaces and escapes are not always those that a program writes.
+/// Prints JSON. Spaces and escapes may differ from those that programs write.
 pub(super) fn json(tree: &Tree, spaced: bool, escaped: bool) -> String {
     let mut out = String::new();
     print(&mut out, tree, spaced, escaped);
