@@ -26,17 +26,17 @@ pub fn holds(data: &[u8]) {
     restful(&text, &OFFERS);
     forms(&text);
 
-    // Well-formed lists, drawn from the bytes.
+    // Well-formed lists, generated from the bytes.
     let clauses: Vec<(usize, u8)> =
         data.iter().map(|byte| (usize::from(byte % 5), byte / 5 % 11)).take(16).collect();
     if clauses.is_empty() {
-        // No header: everything is welcome.
+        // Without a header, everything is accepted.
         assert_eq!(openapi("", &OFFERS[..2], Reading::Repaired), Choice::Offer(0));
         return;
     }
     let header: Vec<String> =
         clauses.iter().map(|(media, q)| format!("{};q={}.{}", MEDIA[*media], q / 10, q % 10)).collect();
-    // Of a type the clause that names it best has the say; of several such clauses the one that likes it most.
+    // The most specific clause for a type decides; of several such clauses, the one with the highest weight.
     let weight = |offer: usize| {
         let of = |media: usize| clauses.iter().filter(move |(found, _)| *found == media).map(|(_, q)| *q).max();
         of(offer).or_else(|| of(2)).or_else(|| of(3)).unwrap_or(0)
@@ -47,7 +47,7 @@ pub fn holds(data: &[u8]) {
         Choice::Nothing => assert!(best == 0, "{header:?}"),
         Choice::Unreadable => unreachable!("{header:?}"),
     }
-    // Without wildcards and weights the first one that is offered is taken, by either reading.
+    // Without wildcards and weights, the first one that is offered is chosen, with either reading.
     let plain: Vec<&str> = clauses.iter().map(|(media, _)| MEDIA[*media]).filter(|media| !media.contains('*')).collect();
     let first = plain.iter().find_map(|media| MEDIA[..2].iter().position(|offer| offer == media));
     if !plain.is_empty() {
@@ -58,7 +58,7 @@ pub fn holds(data: &[u8]) {
     }
 }
 
-/// The forms of objects. What becomes of a header is made of known words, so that it can be one again.
+/// Checks the forms of objects. The result for a header consists of known words, so that it can be a header again.
 fn forms(header: &str) {
     let tabs = Alternates {
         group: "example.com",
@@ -75,7 +75,7 @@ fn forms(header: &str) {
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b";=.".contains(&byte);
         assert!(chosen.parameters.bytes().all(is_word), "{:?}", chosen.parameters);
         assert!(answers != Answers::Events || !matches!(chosen.form, Form::Yaml | Form::Csv | Form::Indented));
-        // A form that was chosen is chosen again if it is all that is wanted.
+        // A chosen form is chosen again if it is the only one requested.
         let media = chosen.form.media_type().split(';').next().unwrap_or_default();
         let same = alternate(&format!("{media}{}", chosen.parameters), &Alternates { answers, ..tabs }, false)
             .map(|again| (again.form, again.target.map(|target| target.kind), again.export, again.version.map(str::to_owned)));

@@ -1,5 +1,5 @@
-//! Whatever a file of the cache or a server holds, reading a record and mapping resources does not panic; a mapping
-//! leads back to its kind; and a redirect changes the query of a document's URL at most.
+//! Whatever a file of the cache or a server contains, reading a record and mapping resources does not panic; a mapping
+//! leads back to its kind; and a redirect changes at most the query of a document's URL.
 
 use kubeshape_client::cache::record_of;
 use kubeshape_client::mapper::{Mapper, Partial};

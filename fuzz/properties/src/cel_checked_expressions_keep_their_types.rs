@@ -1,10 +1,10 @@
-//! An expression that has a type and nothing dynamic in it evaluates to a value of that type, or fails for another
-//! reason than a type.
+//! An expression that has a type and no dynamic parts evaluates to a value of that type, or fails for another reason
+//! than a type.
 
 use kubeshape_cel::{Data, Env, Release, Type, Value};
 use std::sync::Arc;
 
-/// What an evaluation may cost.
+/// The cost limit of an evaluation.
 const BUDGET: u64 = 10_000;
 
 /// Checks the property.
@@ -40,9 +40,9 @@ pub fn holds(data: &[u8]) {
         ("b", Value::Bytes(Arc::from(*b"a\xff"))),
     ];
     let result = program.evaluate(values, BUDGET).result;
-    // Two faults of upstream are left out. An optional in an optional loses one level when a variable or a choice is
-    // read, so the value and the expression differ in type. And null is a value of each type that can be null, such as
-    // a timestamp, but has none of its functions: `null - timestamp(0)` type-checks.
+    // Two faults of upstream are left out. An optional in an optional loses one level when a variable or a conditional
+    // is read, so the types of the value and of the expression differ. And null is a value of each type that can be
+    // null, such as a timestamp, but has none of its functions: `null - timestamp(0)` type-checks.
     if ast.types().any(|ty| *ty == Type::Null || holds_nested_optional(ty)) {
         return;
     }
@@ -53,13 +53,13 @@ pub fn holds(data: &[u8]) {
     }
 }
 
-/// Whether there is an optional in an optional.
+/// Returns whether there is an optional in an optional.
 fn holds_nested_optional(ty: &Type) -> bool {
     ty.as_optional().is_some_and(|inner| inner.as_optional().is_some())
         || ty.parameters().into_iter().any(holds_nested_optional)
 }
 
-/// Whether all of a value has a type.
+/// Returns whether all of a value has a type.
 fn fits(value: &Value<'_>, ty: &Type) -> bool {
     match (value, ty) {
         (Value::List(list), Type::List(element)) => list.iter().all(|item| fits(&item, element)),
@@ -68,8 +68,8 @@ fn fits(value: &Value<'_>, ty: &Type) -> bool {
         }
         (Value::Optional(inner), ty) => ty.as_optional().is_some_and(|ty| inner.iter().all(|value| fits(value, ty))),
         // Null is assignable to types such as `kubernetes.NamedFormat`, so `optional.of(null).orValue(x)` has the type
-        // of null. Upstream's `true ? optional.of(semver('1.0.0')) : optional.none()` is an optional that holds an
-        // error, and `[?x]` and `{?k: x}` take that over.
+        // of null. Upstream's `true ? optional.of(semver('1.0.0')) : optional.none()` is an optional with an error in
+        // it, and `[?x]` and `{?k: x}` keep it.
         (_, Type::Null)
         | (Value::Type(_), Type::Type(_))
         | (Value::Null, Type::Wrapper(_))

@@ -1,9 +1,9 @@
-//! Whatever the text of an expression is, and in the environment of whatever release: it is parsed, checked, estimated
-//! and evaluated without a panic, within the budget, and with the same outcome when it is done again.
+//! Whatever the expression is, and in the environment of any release: it is parsed, checked, estimated and evaluated
+//! without a panic, within the budget, and with the same result when it is done again.
 
 use kubeshape_cel::{Data, Env, MAX_ELEMENTS, MAX_TEXT, Release, Type, UnknownSizes, Value};
 
-/// What an evaluation may cost.
+/// The cost limit of an evaluation.
 const BUDGET: u64 = 10_000;
 
 /// Checks the property. The last byte selects the release.
@@ -37,13 +37,13 @@ pub fn holds(data: &[u8]) {
     }
 }
 
-/// Whatever an evaluation makes has a bound.
+/// Checks that the results of an evaluation are bounded.
 fn within_limits(value: &Value<'_>) {
     match value {
         Value::String(text) => assert!(text.len() <= MAX_TEXT),
         Value::List(list) => {
             assert!(list.len() <= MAX_ELEMENTS);
-            // A list can hold one and the same list often.
+            // A list can contain the same list many times.
             list.iter().take(10).for_each(|item| within_limits(&item));
         }
         _ => {}

@@ -1,4 +1,4 @@
-//! A definition that every release takes has every shape: OpenAPI v3 and v2 without findings, types of server-side
+//! A definition that every release accepts has every shape: OpenAPI v3 and v2 without findings, types of server-side
 //! apply, and a JSON Schema.
 
 use crate::resources::PUBLISHER;

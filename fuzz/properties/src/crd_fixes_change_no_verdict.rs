@@ -1,5 +1,5 @@
-//! The edits of a definition give a string that reads as said, needs no more edits, has no new problem, and judges
-//! objects as before.
+//! The edits of a definition give a definition that reads as expected, needs no more edits, has no new problem, and
+//! accepts the same objects.
 
 use crate::samples;
 use kubeshape_check::fix::{self, Plan, Types};

@@ -1,5 +1,5 @@
-//! When any input is read as a CustomResourceDefinition, every note has a place in the document, and there is a value
-//! if and only if no note says that something could not be decoded.
+//! If any input is read as a CustomResourceDefinition, every note has a location in the document, and there is a value
+//! if and only if no note reports that something could not be decoded.
 
 use kubeshape_schema::{Bump, Code, NoteKind};
 use kubeshape_structural::{read, usable};
@@ -17,7 +17,7 @@ pub fn holds(data: &[u8]) {
         let arena = Bump::new();
         for node in read::expand_list(root) {
             let crd = read::read(node, &arena);
-            // A definition without versions is read, though there is nothing to publish for it.
+            // A definition without versions is read, although there is nothing to publish for it.
             let failed = crd.notes.iter().any(|note| note.code.kind() == NoteKind::Error && note.code != Code::NoVersions);
             assert_eq!(crd.value.is_none(), failed);
             assert!(crd.notes.iter().all(|note| (note.at as usize) < entries));

@@ -1,4 +1,4 @@
-//! The releases that are said to answer as one did give the same errors and warnings when they are asked themselves.
+//! Releases that are reported to give the same answer as another one give the same errors and warnings themselves.
 
 use kubeshape_schema::Bump;
 use kubeshape_schema::field::Error;
@@ -7,7 +7,7 @@ use kubeshape_validate::crd::{Defaults, Definition, Warning, validate, validate_
 use kubeshape_validate::{AskedRelease, Release};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-/// Checks the property. The last byte selects the release that is asked first.
+/// Checks the property. The last byte selects the first release.
 pub fn holds(data: &[u8]) {
     let limits = Limits { nodes: 20_000, depth: 64, ..Limits::default() };
     let Ok(mut stream) = Stream::new(data, limits) else { return };

@@ -1,4 +1,4 @@
-//! When any input is read as a CustomResourceDefinition, every document that is printed for it is JSON without repeated
+//! If any input is read as a CustomResourceDefinition, every document that is printed for it is JSON without duplicate
 //! keys, and its parts merge into the same document in any order.
 
 

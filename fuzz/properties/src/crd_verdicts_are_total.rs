@@ -1,4 +1,4 @@
-//! Whatever a definition is, every release judges it without a panic, and the same when it is asked again.
+//! Every release checks any definition without a panic, and gives the same result again.
 
 use kubeshape_schema::Bump;
 use kubeshape_structural::read::manifests;

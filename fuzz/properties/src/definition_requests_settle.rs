@@ -1,6 +1,6 @@
-//! Whatever clients send about CustomResourceDefinitions, their objects and objects of built-in kinds: a refused
+//! Whatever clients send about CustomResourceDefinitions, their objects and objects of built-in kinds: a rejected
 //! request changes nothing, settling ends and has nothing to do the second time, exactly the established definitions
-//! are served, and an object that replaces itself makes no revision.
+//! are served, and an object that replaces itself creates no revision.
 
 use kubeshape_builtin::Release;
 use kubeshape_objects::store::Store;
@@ -16,9 +16,9 @@ static API: LazyLock<Api> = LazyLock::new(|| {
     Api::default().with_documents(Documents::new(documents))
 });
 
-/// Checks the property. What begins as protobuf is sent to all kinds that are read from it. In all other bytes,
-/// requests are separated by lines of `%%`. The first line of each is `METHOD TARGET MEDIA`, the rest is the body. A
-/// target of `/crd` stands for the path of the definitions.
+/// Checks the property. Data that begins like protobuf is sent to all kinds that can be read from it. In other data,
+/// requests are separated by lines of `%%`. The first line of each is `METHOD TARGET MEDIA`, the rest is the body. The
+/// target `/crd` is the path of the definitions.
 pub fn holds(data: &[u8]) {
     if data.starts_with(b"k8s\0") {
         return in_protobuf(data);
@@ -68,7 +68,7 @@ pub fn holds(data: &[u8]) {
                     text(&spec["names"]["plural"])
                 );
                 let expected = is("Established") && version["served"] == true;
-                // One that goes is served until its objects are gone.
+                // A terminating definition is served until its objects are deleted.
                 assert!(is("Terminating") || api.serves(&path) == expected, "{path}: {object}");
             }
         }
@@ -92,7 +92,7 @@ fn in_protobuf(body: &[u8]) {
     }
 }
 
-/// An object that replaces itself stays as it is.
+/// Checks that an object that replaces itself is not changed.
 fn replaced_by_itself(api: &Api, store: &mut Store, object: &Value) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let metadata = &object["metadata"];
@@ -111,7 +111,7 @@ fn replaced_by_itself(api: &Api, store: &mut Store, object: &Value) {
     };
     let before = store.revision();
     let Some(reply) = api.answer(store, &put, &Moment { now: Time(99), ..Moment::default() }) else { return };
-    // What was stored in another time may be refused now, because its definition is stricter.
+    // An object that was stored earlier may be rejected now, because its definition is stricter.
     let is_kept = store.revision() == before || metadata.get("deletionTimestamp").is_some();
     assert!(is_kept, "{path}: {} {}\n{body}", reply.code, reply.text());
 }

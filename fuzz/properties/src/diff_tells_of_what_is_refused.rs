@@ -1,6 +1,6 @@
-//! Of a definition and itself there is no change. If a changed definition refuses an object that was accepted, there is
-//! a change that is risky or breaking for writers. The same holds for two definitions that have nothing to do with each
-//! other, and each witness is an object that the old one accepts and the new one does not.
+//! A definition has no changes from itself. If a changed definition rejects an object that was accepted, there is a
+//! change that is risky or breaking for writers. The same holds for two unrelated definitions, and each witness is an
+//! object that the old one accepts and the new one does not.
 
 use kubeshape_check::{Check, Releases};
 use kubeshape_diff::{Class, Consumer, Effort, Outcome, Proof, definitions, witnesses};
@@ -16,13 +16,13 @@ use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// So many fields of a schema get values.
+/// The number of fields of a schema that get values.
 const FIELDS: usize = 12;
-/// So deep is the schema that changes.
+/// The depth of the schema that changes.
 const DEPTH: usize = 6;
-/// So many changes are tried.
+/// The number of changes that are tried.
 const ROUNDS: u32 = 8;
-/// So many documents are compared with the one before.
+/// The number of documents that are compared with the previous one.
 const DOCUMENTS: usize = 3;
 
 /// Checks the property. The bytes also decide what changes.
@@ -45,7 +45,7 @@ pub fn holds(data: &[u8]) {
         let arena = Bump::new();
         let Some(old) = manifest.read(&arena).value else { continue };
         assert_eq!(definitions(&old, &old), []);
-        // Of versions with one name, a server would know one; it refuses such a definition.
+        // A server would use only one of versions with the same name; it rejects such a definition.
         let names: BTreeSet<_> = old.versions.iter().map(|version| version.name).collect();
         if names.len() < old.versions.len() {
             continue;
@@ -67,11 +67,11 @@ pub fn holds(data: &[u8]) {
     }
 }
 
-/// Compares each definition with the one before and the one behind it.
+/// Compares each definition with the previous and the next one.
 fn pairs(source: &str, tapes: &[Tape]) {
     let arena = Bump::new();
     let roots = tapes.iter().filter_map(|tape| tape.document(source).root());
-    // A definition that a server refuses has no objects.
+    // A definition that a server rejects has no objects.
     let accepted = |root| {
         let manifest = manifests(root).0.first().copied()?;
         let is_accepted = Check::new(Releases::ALL).definition(manifest, &arena).is_accepted();
@@ -111,12 +111,12 @@ fn pairs(source: &str, tapes: &[Tape]) {
     }
 }
 
-/// The definition with one version.
+/// Returns the definition with one version.
 fn only<'a>(crd: &Crd<'a>, version: &'a Version<'a>) -> Crd<'a> {
     Crd { versions: std::slice::from_ref(version), ..*crd }
 }
 
-/// Panics if the new definition refuses an object that the old one accepts.
+/// Panics if the new definition rejects an object that the old one accepts.
 fn refuses_nothing<'a>(old: &Crd<'a>, new: &Crd<'a>, arena: &'a Bump) {
     let values =
         [json!(1), json!(1.5), json!("a"), json!("text"), json!(true), json!({}), json!([]), json!([1, 1]), json!(null)];
@@ -129,8 +129,8 @@ fn refuses_nothing<'a>(old: &Crd<'a>, new: &Crd<'a>, arena: &'a Bump) {
         }
         for property in schema.properties.iter().take(FIELDS) {
             for value in &values {
-                // Upstream does not look at the type of a list where a string has a format. No one relies on that, and
-                // it is not told.
+                // Upstream does not check the type of a list if a string has a format. No one relies on that, so it is
+                // not reported.
                 if value.is_array() && !property.schema.format.is_empty() {
                     continue;
                 }
@@ -152,7 +152,7 @@ fn compare<'o>((old, new): &'o (Resource<'_>, Resource<'_>), object: Value<'o>, 
     }
 }
 
-/// Why a server refuses to create an object.
+/// Returns why a server refuses to create an object.
 fn errors<'o>(resource: &'o Resource<'_>, object: Value<'o>, arena: &'o Bump) -> Vec<Error> {
     match resource.decode(object, arena) {
         Ok(decoded) => resource.create(decoded.value, arena).errors,
@@ -170,7 +170,7 @@ impl Choice {
     }
 }
 
-/// A schema in which one thing changed.
+/// Returns a schema with one change.
 fn changed<'a>(schema: &Schema<'a>, depth: usize, choice: &mut Choice, arena: &'a Bump) -> Schema<'a> {
     let mut new = *schema;
     if depth > 0 && choice.of(4) > 0 {

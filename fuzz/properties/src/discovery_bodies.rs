@@ -30,7 +30,7 @@ pub fn holds(data: &[u8]) {
         group_versions_of_document(root);
     }
     let Ok(document) = read(data, limits()) else { return };
-    // Texts that YAML cannot hold in one of its styles grow when they are printed.
+    // Strings that YAML cannot represent in one of its styles grow when they are printed.
     let again = |bytes: &[u8]| read(bytes, Limits::default());
     match &document {
         Document::Aggregated(groups) => {
@@ -51,7 +51,7 @@ pub fn holds(data: &[u8]) {
             let first = printed(|out| print::resource_list(out, group, &version, Encoding::Json));
             for encoding in ENCODINGS {
                 let bytes = printed(|out| print::resource_list(out, group, &version, encoding));
-                // Names without a version, and ones that hold a slash, are others when they are printed.
+                // Names without a version, and names with a slash, change when they are printed.
                 if let Ok(Document::Resources { group: name, version: read_version, resources }) = again(&bytes)
                     && (&name, &read_version) == (group, &version.version)
                 {

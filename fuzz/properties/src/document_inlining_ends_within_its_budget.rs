@@ -1,5 +1,5 @@
 //! Inlining ends within its budget. The result is a document that is not larger than that and can be read again, or a
-//! note that says why there is none. If recursion is cut, no reference to a definition is left that leads to one.
+//! note with the reason why there is none. If recursion is cut, no reference to an existing definition is left.
 
 
 use crate::documents::with_document;

@@ -1,4 +1,4 @@
-//! An OpenAPI v3 document that is converted to v2 with its losses kept, printed, and converted back, is the same as
+//! An OpenAPI v3 document that is converted to v2 with its losses recorded, printed, and converted back, is the same as
 //! before.
 
 use crate::documents::with_document;
@@ -18,7 +18,7 @@ pub fn holds(data: &[u8]) {
         let mut original = Vec::new();
         document.print(&mut original, Profile::Faithful);
         let converted = convert(&document, arena, &KEEP);
-        // What is too deep to be read again says so.
+        // A document that is too deep to be read again has a note.
         let refused = converted.notes.iter().any(|note| note.code.number() == 2228);
         let mut out = Vec::new();
         if let Some(converted) = converted.value.filter(|_| !refused) {

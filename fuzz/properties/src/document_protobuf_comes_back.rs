@@ -25,7 +25,7 @@ pub fn holds(data: &[u8]) {
     });
     for (v3, bytes) in found {
         let decoded = if v3 { proto::v3::decode(&bytes) } else { proto::v2::decode(&bytes) };
-        // A hundred levels of messages are read.
+        // The reader allows a hundred levels of messages.
         let Ok(json) = decoded else { continue };
         let json = String::from_utf8(json).expect("UTF-8");
         with_document(&json, |root, _| {

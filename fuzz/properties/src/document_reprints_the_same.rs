@@ -1,5 +1,5 @@
-//! Reading and printing an OpenAPI document gives a document, and doing it again changes nothing more, under either
-//! profile. Every note has a place in the document.
+//! Reading and printing an OpenAPI document gives a document, and doing it again changes nothing more, with either
+//! profile. Every note has a location in the document.
 
 use kubeshape_convert::{v2, v3};
 use kubeshape_schema::print::Style;
@@ -13,7 +13,7 @@ fn check(notes: &[Note<'_>], root: Node<'_>) {
     }
 }
 
-/// The document printed as v2 and as v3, as far as it can be read so.
+/// Prints the document as v2 and as v3, if it can be read so.
 fn print(source: &str, profile: Profile) -> [Option<Vec<u8>>; 2] {
     let mut tape = Tape::new();
     let Ok(mut stream) = Stream::new(source.as_bytes(), Limits::default()) else { return [None, None] };

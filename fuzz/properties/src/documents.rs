@@ -1,4 +1,4 @@
-//! What targets over documents share.
+//! Helpers of targets over documents.
 
 use kubeshape_schema::Bump;
 use kubeshape_yaml::{Limits, Node, Stream, Tape};

@@ -1,4 +1,4 @@
-//! Whatever a downstream server answers, reading its index, its discovery and its v2 document does not panic, and the
+//! Whatever a downstream server responds, reading its index, its discovery and its v2 document does not panic, and the
 //! result prints and reads back equal.
 
 use kubeshape_publish::Profile;

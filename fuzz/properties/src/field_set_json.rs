@@ -19,7 +19,7 @@ pub fn holds(data: &[u8]) {
 
     let value = set.to_fields_v1(&arena).expect("what was read is finite");
     assert_eq!(Set::from_fields_v1(value, &arena), Ok(set));
-    // Beyond its depth other readers give up.
+    // Other readers have a lower limit of depth.
     if let Ok(json) = serde_json::from_str::<serde_json::Value>(&text) {
         assert_eq!(json.to_value(&arena), value);
     }

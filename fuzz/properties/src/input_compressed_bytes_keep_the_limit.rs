@@ -1,5 +1,5 @@
-//! Compressed bytes, broken or not, are never unpacked beyond the limit, give the same again, and give back what was
-//! compressed. What is read of them is what is read of the bytes.
+//! Compressed bytes, broken or not, are never unpacked beyond the limit, give the same result again, and give back the
+//! original. Reading them gives the same as reading the original bytes.
 
 use kubeshape_input::{Limits, UnpackError, read, unpack};
 use std::io::Write;
@@ -22,7 +22,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 /// A frame of Zstandard with raw blocks (RFC 8878).
 fn zstd(bytes: &[u8]) -> Vec<u8> {
-    // The magic number, one segment with a size of four bytes.
+    // The magic number, and one segment with a size of four bytes.
     let mut out = vec![0x28, 0xB5, 0x2F, 0xFD, 0b1010_0000];
     out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
     let mut blocks = bytes.chunks(1 << 16).peekable();
@@ -53,13 +53,13 @@ pub fn holds(data: &[u8]) {
     let data = &data[..data.len().min(LIMIT / 2)];
     for (name, packed) in [("a.gz", gzip(data)), ("a.zst", zstd(data))] {
         assert_eq!(unpacked(name, &packed, LIMIT).as_deref(), Ok(data), "{name}");
-        // Two behind each other are joined.
+        // Two consecutive frames are joined.
         let twice = unpacked(name, &packed.repeat(2), 2 * LIMIT);
         assert_eq!(twice.as_deref(), Ok(data.repeat(2).as_slice()), "{name}");
         if let Some(less) = data.len().checked_sub(1) {
             assert!(matches!(unpacked(name, &packed, less), Err(UnpackError::TooLarge { .. })), "{name}");
         }
-        // A part of it is no less than broken.
+        // Truncated bytes are broken, too.
         if !data.is_empty() {
             assert!(unpacked(name, &packed[..packed.len() - 1], LIMIT).is_err(), "{name}");
         }

@@ -1,5 +1,5 @@
-//! Any bytes give the same documents, contents and findings, whether documents are owned or lent and whether the
-//! bytes are compressed; every finding about a string has a place in it, and can be printed.
+//! Any bytes give the same documents, contents and findings, whether documents are owned or borrowed and whether the
+//! bytes are compressed. Every finding about an input has a location in it, and can be printed.
 
 use kubeshape_input::{Content, Finding, Limits, Reader, read};
 use std::io::Write;
@@ -47,7 +47,7 @@ pub fn holds(data: &[u8]) {
             assert!(excerpt.text.get(excerpt.span.clone()).is_some(), "{excerpt:?}");
         }
     }
-    // What looks compressed is unpacked once.
+    // Bytes that look compressed are unpacked once.
     if !data.starts_with(&[0x1F, 0x8B]) && !data.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(data).expect("writing to memory");

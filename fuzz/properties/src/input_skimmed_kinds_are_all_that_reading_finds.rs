@@ -1,4 +1,4 @@
-//! If the kinds of a string can be told by its lines, none is missing that reading the text finds.
+//! If skimming an input finds its kinds, it finds all that reading finds.
 
 use kubeshape_input::{Limits, read, skim};
 use kubeshape_schema::Bump;
@@ -15,7 +15,7 @@ pub fn holds(data: &[u8]) {
             let arena = Bump::new();
             let Some(crd) = definition.read(&arena).value else { continue };
             let is_skimmed = skimmed.iter().any(|skimmed| skimmed.group == crd.group && skimmed.kind == crd.names.kind);
-            // No object can be of the others.
+            // The other definitions cannot have objects.
             let can_have_objects = !crd.group.is_empty() && !crd.names.kind.is_empty() && !crd.versions.is_empty();
             assert!(is_skimmed || !can_have_objects, "{} of {} is missing", crd.names.kind, crd.group);
         }

@@ -1,5 +1,5 @@
-//! Any text as a template, applied to any JSON: parsing and executing end, what is written stays within its bound, and
-//! a second run gives the same.
+//! For any template and any JSON: parsing and executing end, the output stays within its bound, and a second run gives
+//! the same.
 
 use kubeshape_show::jsonpath::{MAX_OUTPUT, Options, Template};
 use kubeshape_smd::{Bump, ToValue};

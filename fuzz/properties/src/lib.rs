@@ -7,7 +7,7 @@ mod documents;
 mod resources;
 mod samples;
 
-// The modules of the command that are read here name it so.
+// Modules of the command that are compiled here use this path.
 use output_names_are_injective_and_stay_inside::args;
 
 use arbitrary::{Arbitrary, Unstructured};
@@ -25,7 +25,7 @@ macro_rules! properties {
     ($($name:ident)*) => {
         $(pub mod $name;)*
 
-        /// What the fuzz targets call, by their names.
+        /// The functions that fuzz targets call, by their names.
         pub mod targets {
             $(pub use super::$name::holds as $name;)*
         }
@@ -93,10 +93,10 @@ properties! {
     yaml_read_never_panics_and_keeps_limits
 }
 
-/// The allocator of programs that check how much memory something takes. It counts.
+/// The allocator of programs that measure memory. It counts allocations.
 pub use peak_alloc::PeakAlloc as Meter;
 
-/// The input of a property, made of what a fuzzer sends; `None` if that is too short.
+/// Builds the input of a property from the fuzzer's bytes, or returns `None` if there are too few.
 fn input<'a, T: Arbitrary<'a>>(data: &'a [u8]) -> Option<T> {
     T::arbitrary_take_rest(Unstructured::new(data)).ok()
 }

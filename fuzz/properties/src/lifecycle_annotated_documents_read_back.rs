@@ -1,5 +1,5 @@
-//! Any Go text and any document: reading, checking and annotating end; a document without the extension is what it was
-//! before; and a second run changes nothing.
+//! For any Go source and any document: reading, checking and annotating end; without the extension, the document is the
+//! original; and a second run changes nothing.
 
 use kubeshape_input::{Document, Limits, Source, read};
 use kubeshape_lifecycle::annotate::{EXTENSION, annotate};
@@ -7,10 +7,10 @@ use kubeshape_lifecycle::{Features, LifecycleTag, Options, Types, Version, diff,
 use kubeshape_yaml::json;
 use serde_json::Value;
 
-/// What separates the Go text from the document.
+/// Separates the Go source from the document.
 const CUT: &str = "\n=====\n";
 
-/// Everything before the first line of equal signs is Go, of types and gates; the rest is a document.
+/// Everything before the first line of equal signs is Go source of types and gates; the rest is a document.
 pub fn holds(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (go, document) = text.split_once(CUT).unwrap_or((&text, ""));

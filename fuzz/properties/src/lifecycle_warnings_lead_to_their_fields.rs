@@ -1,6 +1,6 @@
-//! Any schemas and any objects: warnings about fields are bounded, can be sent, say where their fields are, and are the
-//! same for inputs that change one by one. The same holds of what is reported about the entries of the schemas, and a
-//! release says about a definition's fields what several releases say of them.
+//! For any schemas and any objects: warnings about fields are bounded, can be sent, and have the location of their
+//! fields, and they are the same for inputs that change one by one. The same holds for the findings about the entries
+//! of the schemas, and one release reports the same about a definition's fields as several releases do.
 
 use kubeshape_input::{Document, Limits, read};
 use kubeshape_lifecycle::{Version, entries};
@@ -8,10 +8,10 @@ use kubeshape_lifecycle::warn::{Cluster, Inputs, MAX_WARNINGS, Schemas, headers}
 use kubeshape_yaml::Node;
 use std::collections::BTreeMap;
 
-/// What separates the schemas from the objects.
+/// Separates the schemas from the objects.
 const CUT: &str = "\n=====\n";
 
-/// Everything before the first line of equal signs are documents with schemas, and the rest are objects.
+/// Everything before the first line of equal signs is documents with schemas, and the rest is objects.
 pub fn holds(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (documents, objects) = text.split_once(CUT).unwrap_or((&text, &text));
@@ -39,7 +39,7 @@ pub fn holds(data: &[u8]) {
             let lines = headers(found.iter().map(|warning| warning.text.as_str()));
             assert!(lines.len() <= found.len());
             assert!(lines.iter().all(|line| line.starts_with("299 - \"") && !line.contains(char::is_control)));
-            // A server, whose inputs change one by one, says the same.
+            // A server whose inputs change one by one gives the same warnings.
             let served: Vec<String> = inputs.warnings(object, cluster).into_iter().map(|warning| warning.text).collect();
             assert_eq!(served, found.iter().map(|warning| warning.text.clone()).collect::<Vec<_>>());
             assert!(found.is_empty() || inputs.has(told("apiVersion"), told("kind")));

@@ -1,4 +1,4 @@
-//! Whatever an object says about its owners, reading and writing it changes nothing after the first time, and applies
+//! Whatever an object's managed fields are, reading and writing them changes nothing after the first time, and applies
 //! and updates end with an object or an error.
 
 use kubeshape_smd::managed::{ChangeApiVersion, FieldManager, Gvk, Kinds, Ownership, Time, entries, extract, upgrade};
@@ -40,7 +40,7 @@ static TYPES: LazyLock<Types> = LazyLock::new(|| {
 
 /// Checks the property.
 pub fn holds(data: &[u8]) {
-    // Two documents: the live object and what is written.
+    // Two documents: the live object and the written object.
     let Ok(mut stream) = Stream::new(data, Limits::default()) else { return };
     let source = stream.source();
     let (mut live, mut new) = (Tape::new(), Tape::new());
@@ -68,7 +68,7 @@ pub fn holds(data: &[u8]) {
     }
     if let Ok(after) = manager.update(Some(live), new, "u", Time(1), &arena) {
         written(after, &arena);
-        // Nothing changes any more. An object that is not tracked was not looked at.
+        // Nothing changes any more. An object that is not tracked is not checked.
         if after.get("metadata").and_then(|meta| meta.get("managedFields")).is_none() {
             return;
         }
@@ -77,7 +77,7 @@ pub fn holds(data: &[u8]) {
     }
 }
 
-/// What was written can be read, and is written the same again.
+/// Checks that a written object can be read, and is written the same again.
 fn written<'a>(object: Value<'a>, arena: &'a Bump) {
     let list = object.get("metadata").and_then(|meta| meta.get("managedFields"));
     if list.is_some() {

@@ -1,5 +1,5 @@
-//! The order in which an object or a definition is written changes no answer: neither the verdicts of releases, nor
-//! what the rules say about objects and what they cost.
+//! The order of fields in an object or a definition changes no answer: neither the verdicts of releases, nor the
+//! results and costs of rules for objects.
 
 use kubeshape_check::{Check, Releases};
 use kubeshape_schema::Bump;
@@ -11,10 +11,10 @@ use kubeshape_validate::object::{Resource, Validator};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use std::fmt::Write;
 
-/// What rules may cost here, so that a run stays short.
+/// The cost limit of rules here, so that a run stays short.
 const BUDGET: i64 = 100_000;
 
-/// Checks the property. Every document is taken for a definition, and for an object of the one before it.
+/// Checks the property. Every document is used as a definition, and as an object of the previous one.
 pub fn holds(data: &[u8]) {
     let limits = Limits { nodes: 10_000, depth: 64, ..Limits::default() };
     let Ok(mut stream) = Stream::new(data, limits) else { return };
@@ -39,7 +39,7 @@ pub fn holds(data: &[u8]) {
     }
 }
 
-/// A value in JSON, whose fields stand in the order of their names, or backwards.
+/// Writes a value as JSON, whose fields are sorted by name, or in reverse order.
 fn write(value: Value<'_>, backwards: bool, out: &mut String) {
     let scalar = |json: serde_json::Value, out: &mut String| {
         let _ = write!(out, "{json}");
@@ -76,8 +76,8 @@ fn write(value: Value<'_>, backwards: bool, out: &mut String) {
     }
 }
 
-/// What the releases say about the definitions of a string, in an order of its own: upstream goes through the fields as
-/// they come.
+/// Returns the verdicts of the releases on the definitions of a string, sorted: upstream walks the fields in document
+/// order.
 fn verdicts(text: &str) -> Vec<Vec<String>> {
     let mut out = Vec::new();
     with(text, |root| {
@@ -100,7 +100,7 @@ fn verdicts(text: &str) -> Vec<Vec<String>> {
     out
 }
 
-/// What the versions of a definition say about an object, and what their rules cost.
+/// Returns the errors of the versions of a definition for an object, and the cost of their rules.
 fn judged(definition: &str, object: &str) -> Vec<(Vec<String>, i64)> {
     let mut out = Vec::new();
     with(definition, |root| {

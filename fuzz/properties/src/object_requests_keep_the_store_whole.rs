@@ -1,5 +1,6 @@
-//! Whatever clients send, answers have the form that they say, and every stored object can be read, names itself, and
-//! has its revision. What was stored at a revision is found again, and who watched knows what there is.
+//! Whatever clients send, responses have the form that they declare, and every stored object can be read, has its own
+//! name, and has its revision. Objects stored at a revision are found again, and the events of a watch lead to the
+//! stored objects.
 
 use kubeshape_objects::accept::Form;
 use kubeshape_objects::store::Store;

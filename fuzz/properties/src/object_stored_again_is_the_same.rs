@@ -11,10 +11,10 @@ use kubeshape_validate::crd::{Defaults, Definition, validate};
 use kubeshape_validate::object::{Resource, Root, default, prune};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-/// What rules may cost here, so that a run stays short.
+/// The cost limit of rules here, so that a run stays short.
 const BUDGET: i64 = 100_000;
 
-/// Checks the property. The first document of the stream defines the resource, every document is taken for an object.
+/// Checks the property. The first document of the stream defines the resource, and every document is used as an object.
 pub fn holds(data: &[u8]) {
     let limits = Limits { nodes: 10_000, depth: 64, ..Limits::default() };
     let mut definition = Tape::new();
@@ -27,7 +27,7 @@ pub fn holds(data: &[u8]) {
     let Some(root) = definition.document(source).root() else { return };
     let Some(manifest) = manifests(root).0.into_iter().next() else { return };
     let Some(crd) = manifest.read(&arena).value else { return };
-    // A default that the server refuses may be one that it would not store, such as a null.
+    // A default that the server rejects may be one that it would not store, such as a null.
     let definition = Definition::read(manifest, Defaults::Set, &arena).value;
     let errors = definition.map(|definition| validate(&definition, Release::DEFAULT)).unwrap_or_default();
     if errors.iter().any(|error| error.path.split('.').any(|field| field == "default")) {

@@ -1,10 +1,10 @@
-//! Names of results that come from an input stay in the output folder, are allowed on file systems, are known as
-//! results, and differ if what they are made of differs.
+//! Names of results that come from an input stay in the output folder, are allowed on file systems, are recognised as
+//! results, and differ if their parts differ.
 #![allow(dead_code, unreachable_pub)]
 
 
 pub(crate) mod args {
-    //! The part of the command's arguments that names are made with.
+    //! The part of the command's arguments that names are built with.
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Shape {
@@ -45,7 +45,7 @@ mod names;
 use args::{Format, Shape};
 use layout::{Layout, Subject};
 
-/// What common file systems allow as a name, everywhere.
+/// Returns whether common file systems allow a name.
 fn is_fine(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '%');
     (1..=255).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with('.')
@@ -57,7 +57,7 @@ fn check(path: &str) {
     assert!(names::is_result(&parts), "{path:?}");
 }
 
-/// All names of what these three strings say.
+/// Returns all names built from these three strings.
 fn all([a, b, c]: [&str; 3]) -> Vec<String> {
     let mut out = Vec::new();
     for shape in [Shape::V3, Shape::V2, Shape::JsonSchema, Shape::Structural] {
@@ -68,7 +68,8 @@ fn all([a, b, c]: [&str; 3]) -> Vec<String> {
     out
 }
 
-/// What tells results apart: a folder is a plural and a group, which are distinguished by their text together.
+/// Returns what distinguishes results: a folder is a plural and a group, which are distinguished by their joined
+/// string.
 fn key([a, b, c]: [&str; 3]) -> (String, String) {
     (format!("{a}.{b}"), c.to_owned())
 }
@@ -105,7 +106,7 @@ pub fn holds(data: &[u8]) {
         let name = layout.name(Subject { kind: data.0, group: data.1, version: data.2, strict: data.2.is_empty() });
         assert!(name.split('/').all(is_fine), "{name:?}");
     }
-    // A layout that is somebody's own stays inside, too, or is refused.
+    // A custom layout also stays inside, or is rejected.
     if let Ok(layout) = Layout::parse(data.5)
         && !layout.is_own()
     {

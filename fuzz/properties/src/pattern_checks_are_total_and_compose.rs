@@ -1,5 +1,5 @@
-//! Every text is a pattern or has a mistake in one of its parts; what is built of a pattern is one too, unless it is
-//! too large; and patterns become JSON.
+//! Every string is a pattern or has a mistake in one of its parts; what is built from a pattern is a pattern, too,
+//! unless it is too large; and patterns become JSON.
 
 use kubeshape_convert::jsonschema::{Options, from_structural};
 use kubeshape_schema::{Bump, Extra, Gvk, Schema, Type};
@@ -16,7 +16,7 @@ pub fn holds(data: &[u8]) {
         assert!(data.contains(&error.expression), "{error} in {data:?}");
         assert_eq!(check(data), Err(error));
     } else {
-        // `\Q` lasts until the end of the text, unless it is ended.
+        // `\Q` applies up to the end of the pattern, unless it is ended.
         let closes = data.contains("\\Q");
         let end = if closes { "\\E" } else { "" };
         for built in [

@@ -1,5 +1,6 @@
-//! Whatever policies are, judging a request ends within its budgets. A policy whose rules do not match changes nothing, the
-//! order of the documents does not matter for whether one policy decides, and the same input gives the same decision.
+//! Whatever policies are, evaluating a request ends within its budgets. A policy whose rules do not match changes
+//! nothing, the order of the documents does not affect whether one policy decides, and the same input gives the same
+//! decision.
 
 use kubeshape_policy::{Gvk, Operation, Release};
 use kubeshape_registry::policy::{Admission, Checked, Client, Layer, Others, Parts, ServedKinds, is_policy, request_of};
@@ -23,7 +24,7 @@ fn kinds() -> &'static [Layer; 2] {
     })
 }
 
-/// What is compared of a decision.
+/// The compared parts of a decision.
 type Decided = (Option<String>, Option<String>, Vec<String>);
 
 /// Checks the property. The documents are policies, bindings, parameters, and an object: the first ConfigMap.

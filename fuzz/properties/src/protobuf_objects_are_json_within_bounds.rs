@@ -1,9 +1,9 @@
 //! Objects in protobuf become JSON of bounded size with their kind, or an error, whatever the bytes are. That JSON
-//! becomes protobuf again, which says the same.
+//! becomes protobuf again, with the same contents.
 
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-/// How much larger than its JSON an object in protobuf can be: members without a value are written there.
+/// The maximum size of an object in protobuf, as a multiple of its JSON: protobuf contains members without a value.
 const TIMES: usize = 50;
 
 /// Checks the property.
@@ -15,7 +15,7 @@ pub fn holds(data: &[u8]) {
     let (Some(kind), Some(api_version)) = (object["kind"].as_str(), object["apiVersion"].as_str()) else {
         panic!("an object without its kind");
     };
-    // Parts that are JSON themselves may be what no object can be: numbers without bounds, for example.
+    // Parts that are JSON themselves may contain what no object can have, such as numbers without bounds.
     let is_read = Stream::new(&json, Limits::default()).is_ok_and(|mut all| matches!(all.next(&mut Tape::new()), Some(Ok(()))));
     if !is_read {
         return;
@@ -25,7 +25,7 @@ pub fn holds(data: &[u8]) {
     let again = kubeshape_objects::protobuf_to_json(&written).expect("protobuf").expect("JSON");
     let written_again = kubeshape_objects::json_to_protobuf(api_version, kind, &again).expect("protobuf");
     assert_eq!(written_again, written);
-    // A time without a value is null, and null is nothing.
+    // A time without a value is null, and null is read as absent.
     if !json.windows(5).any(|bytes| bytes == b":null") {
         assert_eq!(String::from_utf8_lossy(&again), String::from_utf8_lossy(&json));
     }

@@ -13,7 +13,7 @@ pub fn holds(data: &[u8]) {
     resources(data, |resource| {
         for version in resource.versions() {
             for fragment in version.v3_fragments().schemas {
-                // A server takes only such names, and a reference to another one is escaped when it is read.
+                // A server accepts only such names, and a reference to another one is escaped when it is read.
                 let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
                 if !fragment.name.chars().all(is_plain) {
                     continue;

@@ -1,5 +1,5 @@
-//! Whatever a server answers: a pull ends within its limits, asks for plain paths of documents, discovery and
-//! definitions only, and what it gives can be read or refused, as groups and as one document of all.
+//! Whatever a server responds: a pull ends within its limits, requests only plain paths of documents, discovery and
+//! definitions, and its results can be read or rejected, as groups and as one document of all.
 
 use kubeshape_client::{
     Client, Encoding, Limits, Request, Response, Transport, TransportError, Wanted, aggregate, pull,
@@ -20,11 +20,11 @@ const LIMITS: Limits = Limits {
     total: 1 << 16,
     parallel: 3,
 };
-/// The index, discovery, v2 and two lists; per document three redirects, per group version and definition one request;
+/// The index, discovery, v2 and two lists; three redirects per document, one request per group version and definition;
 /// the index again.
 const REQUESTS: usize = 4 + 1 + 2 * 17 + 16 * (4 + 2 + 1) + 1;
 
-/// A server that answers what the input says: sections that begin with a line `@PATH STATUS TAG-OR-LOCATION`.
+/// A server with the responses in the input: sections that begin with a line `@PATH STATUS TAG-OR-LOCATION`.
 struct Server<'d> {
     answers: Vec<(&'d str, Response)>,
     asked: Mutex<Vec<String>>,
@@ -63,7 +63,7 @@ impl Transport for Server<'_> {
     }
 }
 
-/// The result of a future that waits for nothing outside.
+/// Returns the result of a future that waits for nothing external.
 fn done<T>(future: impl Future<Output = T>) -> T {
     let (mut future, mut context) = (pin!(future), Context::from_waker(Waker::noop()));
     for _ in 0..100_000 {

@@ -1,5 +1,5 @@
-//! Ranges and conditions of requests are those of a simple model; and whatever the headers are, ranges lie in the
-//! content, and all of them together are not longer than it.
+//! Ranges and conditions of requests have the results of a simple model; and whatever the headers are, ranges are
+//! within the content, and together they are not longer than it.
 
 use kubeshape_server::http::conditional::{Conditions, Outcome, Validators, evaluate};
 use kubeshape_server::http::range::{MOST, Range, RangeError, parse};
@@ -25,7 +25,7 @@ impl Wanted {
     }
 }
 
-/// What Go's `parseRange` says, with the limit on the number of ranges.
+/// Returns the result of Go's `parseRange`, with the limit on the number of ranges.
 fn model(wanted: &[Wanted], size: usize) -> Result<Vec<Range>, RangeError> {
     let wanted: Vec<&Wanted> = wanted.iter().filter(|wanted| !matches!(wanted, Wanted::Nothing)).collect();
     if wanted.len() > MOST {

@@ -1,5 +1,5 @@
-//! Wherever an aggregated server redirects to: what is followed is a path below its prefix, without detours, and is the
-//! same when it is read again.
+//! Wherever an aggregated server redirects to: the followed URL is a path below its prefix, without `.` and `..`
+//! segments, and is the same when it is read again.
 
 use kubeshape_server::aggregate::AggregateOptions;
 use std::sync::LazyLock;

@@ -1,6 +1,6 @@
-//! Every form of any object is whole: CBOR loses nothing, what is exported and created again is the same, rows of
-//! comma-separated values hold no control characters and as many cells as there are columns. Any bytes are read as CBOR
-//! or refused.
+//! Every form of any object is complete: CBOR loses nothing, an object that is exported and created again is the same,
+//! and rows of comma-separated values have no control characters and as many cells as there are columns. Any bytes are
+//! read as CBOR or rejected.
 
 use kubeshape_objects::accept::Form;
 use kubeshape_objects::store::Store;
@@ -58,7 +58,7 @@ fn parsed(reply: &Reply) -> Value {
     serde_json::from_slice(&reply.body).expect("JSON")
 }
 
-/// Checks the property. The first line is an `Accept` and, behind a tab, a query; the rest is the body of an object, in
+/// Checks the property. The first line is an `Accept` and, after a tab, a query; the rest is the body of an object, in
 /// JSON, YAML or CBOR.
 pub fn holds(data: &[u8]) {
     let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
@@ -67,7 +67,7 @@ pub fn holds(data: &[u8]) {
     let (accept, query) = head.split_once('\t').unwrap_or((&head, ""));
     let base = Request { path: ALL, alternates: true, ..Request::default() };
     let mut store = Store::default();
-    // Whatever is sent as CBOR is read or refused.
+    // Anything sent as CBOR is read or rejected.
     let cbor = Request { method: "POST", content_type: "application/cbor", body, ..base };
     let code = ask(&mut Store::default(), &cbor).code;
     assert!([201, 400, 413, 422, 500].contains(&code), "{code}");
@@ -95,14 +95,14 @@ pub fn holds(data: &[u8]) {
     }
 
     for path in [&*path, ALL] {
-        // What somebody asks for is there, or refused.
+        // A requested form is available, or rejected.
         let reply = ask(&mut store, &Request { path, accept, query, ..base });
         assert!(reply.code < 300 || matches!(reply.code, 400 | 406 | 410 | 422 | 500 | 504), "{}: {}", reply.code, reply.text());
         assert!(reply.content_type().bytes().all(|byte| byte.is_ascii_graphic()));
         for kind in ["Table", "TabularOutput", "Description", "PartialObjectMetadata"] {
             let accept = format!("application/json;as={kind};g=meta.k8s.io;v=v1");
             let request = Request { path, accept: &accept, query: "wide=1&showLabels=1&labelColumns=a", ..base };
-            // The first answer makes what the second one finds.
+            // The first request creates what the second one finds.
             let [first, second] = [ask(&mut store, &request), ask(&mut store, &request)];
             assert_eq!((first.code, &first), (200, &second));
             let table = parsed(&first);
@@ -120,7 +120,7 @@ pub fn holds(data: &[u8]) {
     }
 }
 
-/// The records of comma-separated values (RFC 4180). Control characters are nowhere.
+/// Returns the records of comma-separated values (RFC 4180). Checks that there are no control characters.
 fn records(text: &str) -> Vec<Vec<String>> {
     assert!(text.chars().all(|c| !c.is_control() || c == '\r' || c == '\n'), "{text:?}");
     let (mut records, mut record, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);

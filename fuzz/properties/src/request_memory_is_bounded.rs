@@ -1,7 +1,7 @@
-//! Whatever clients send about objects and their definitions, the most memory that one request takes is at most
-//! [`TIMES`] times what it reads, and [`BEYOND`] in addition.
+//! Whatever clients send about objects and their definitions, the peak memory of one request is at most [`TIMES`] times
+//! what it reads, and [`BEYOND`] in addition.
 //!
-//! Memory is counted by an allocator that the program has to install; without it, the property says nothing.
+//! An allocator that the program must install counts memory; without it, the property checks nothing.
 
 use kubeshape_builtin::Release;
 use kubeshape_objects::store::Store;
@@ -10,12 +10,12 @@ use kubeshape_registry::Time;
 use peak_alloc::PeakAlloc;
 use std::sync::LazyLock;
 
-/// How many times its body, its query and the stored objects a request takes at most.
+/// The maximum memory of a request, as a multiple of its body, its query and the stored objects.
 pub const TIMES: usize = 64;
-/// What a request takes at most in addition: what defaults, patches and columns may add, in several forms.
+/// The maximum additional memory of a request: for what defaults, patches and columns may add, in several forms.
 pub const BEYOND: usize = 256 << 20;
 
-/// The forms in which objects are read again after each request.
+/// The forms in which objects are read after each request.
 const FORMS: [&str; 11] = [
     "application/json",
     "application/json;pretty=1",
@@ -29,9 +29,9 @@ const FORMS: [&str; 11] = [
     "application/json;as=DescriptionList;g=meta.k8s.io;v=v1",
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
 ];
-/// The media type of bodies that are not text.
+/// The media type of binary bodies.
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
-/// Levels of repetitions.
+/// Levels of nested repetitions.
 const DEPTH: usize = 4;
 
 static API: LazyLock<Api> = LazyLock::new(|| {
@@ -46,9 +46,9 @@ static API: LazyLock<Api> = LazyLock::new(|| {
     api
 });
 
-/// Checks the property. Requests are separated by lines of `%%`. The first line of each is `METHOD TARGET MEDIA`, the rest
-/// is the body, in which `(*3:text*)` stands for `texttexttext`; a body of protobuf is written in hexadecimal digits. A target
-/// of `/crd` stands for the path of the definitions. After each request, its path is read in all forms.
+/// Checks the property. Requests are separated by lines of `%%`. The first line of each is `METHOD TARGET MEDIA`, the
+/// rest is the body, in which `(*3:text*)` is expanded to `texttexttext`. A protobuf body is written in hexadecimal
+/// digits. The target `/crd` is the path of the definitions. After each request, its path is read in all forms.
 pub fn holds(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (mut api, mut store) = (API.clone(), Store::default());
@@ -93,13 +93,13 @@ fn measured(api: &Api, store: &mut Store, request: &Request<'_>) -> Api {
     settled.map_or_else(|| api.clone(), |settled| settled.api)
 }
 
-/// The bytes that pairs of hexadecimal digits stand for.
+/// Returns the bytes of pairs of hexadecimal digits.
 fn bytes(digits: &[u8]) -> Vec<u8> {
     let digits: Vec<u8> = digits.iter().filter_map(|digit| Some((*digit as char).to_digit(16)? as u8)).collect();
     digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
-/// The text with its repetitions, and nothing beyond what a body may be.
+/// Returns the string with its repetitions expanded, up to the size limit of a body.
 fn expanded(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -107,7 +107,7 @@ fn expanded(text: &str) -> String {
     out
 }
 
-/// Appends a text up to the end of the repetition that it is in.
+/// Appends a string up to the end of the current repetition.
 fn repeat(rest: &mut &str, depth: usize, out: &mut String) {
     while let Some(at) = rest.find(['(', '*']) {
         let (before, behind) = rest.split_at(at);

@@ -1,4 +1,4 @@
-//! What targets over resources share.
+//! Helpers of targets over resources.
 
 use kubeshape_publish::{Base, Options, Publisher, Resource};
 use kubeshape_schema::Bump;

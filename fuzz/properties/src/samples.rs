@@ -1,4 +1,4 @@
-//! Small objects that schemas are asked about.
+//! Small objects to test schemas with.
 
 use crate::resources::PUBLISHER;
 use kubeshape_schema::Bump;
@@ -9,11 +9,11 @@ use kubeshape_validate::object::Validator;
 use kubeshape_yaml::Node;
 use serde_json::json;
 
-/// So many fields of a schema get values.
+/// The number of fields of a schema that get values.
 const FIELDS: usize = 12;
 
-/// For each version of the definitions of a document, whether it takes objects: one field of it with a value of each
-/// type.
+/// For each version of the definitions of a document, returns whether it accepts objects: each field with a value of
+/// each type.
 pub(crate) fn verdicts(root: Node<'_>) -> Vec<(String, Vec<bool>)> {
     let values =
         [json!(1), json!("a"), json!(true), json!({}), json!([]), json!([{}]), json!({"a": 1, "b": "b"}), json!(null)];

@@ -1,4 +1,4 @@
-//! After any sequence of changes, what a store publishes is what a new store publishes for the same files.
+//! After any sequence of changes, a store publishes what a new store publishes for the same files.
 
 use kubeshape_publish::Profile;
 use kubeshape_server::{BaseDocuments, Change, Leaf, Snapshot, Store, StoreOptions, Tags};
@@ -6,7 +6,7 @@ use arbitrary::Arbitrary;
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-/// A definition of a small family, in which names often meet.
+/// A definition of a small family, in which names often collide.
 #[derive(Arbitrary, Debug)]
 struct Definition {
     group: u8,
@@ -42,7 +42,7 @@ impl Definition {
 #[derive(Arbitrary, Debug)]
 enum Step {
     Write(Vec<Definition>),
-    /// A file that cannot be read leaves what it held before.
+    /// A file that cannot be read; its earlier contents stay.
     Break,
     Delete,
 }
@@ -51,7 +51,7 @@ enum Step {
 struct Input {
     rounds: Vec<Vec<(u8, Step)>>,
     chunks: bool,
-    /// Whether to read everything between the rounds, so that forms are made and handed on.
+    /// Whether to read everything between the rounds, so that forms are built and reused.
     reads: bool,
 }
 
@@ -60,7 +60,7 @@ fn store(tags: Tags) -> Store {
     Store::new(BaseDocuments::default(), options, SystemTime::UNIX_EPOCH).expect("there is no base")
 }
 
-/// Everything that is published.
+/// Returns everything that is published.
 fn all(snapshot: &Snapshot) -> BTreeMap<String, (String, Vec<u8>)> {
     let mut out = BTreeMap::new();
     let mut add = |name: String, document: &kubeshape_server::Document| {

@@ -1,8 +1,8 @@
-//! The input is a stream of up to three objects, which are taken for Pods. Any of them as a strategic merge patch of
-//! another one ends, and its result is not larger than both. The patch that is made of two objects turns the first one
-//! into the second one, and so does the one of kubectl if nobody else changed the object.
+//! The input is a stream of up to three objects, which are used as Pods. Applying any of them as a strategic merge
+//! patch to another one ends, and the result is not larger than both. The patch that is computed from two objects
+//! changes the first one into the second one, and so does that of kubectl if nobody else changed the object.
 //!
-//! Upstream promises that, too. There are exceptions: nulls and directives in objects, and lists that have an item twice
+//! Upstream promises that, too. There are exceptions: nulls and directives in objects, and lists with duplicate items
 //! or items of several types.
 
 use kubeshape_builtin::Release;
@@ -83,7 +83,7 @@ fn nodes(value: Value<'_>) -> usize {
     }
 }
 
-/// Whether a value has no nulls, no directives, and only lists of different items of one type.
+/// Returns whether a value has no nulls, no directives, and only lists of different items of one type.
 fn is_plain(value: Value<'_>) -> bool {
     match value {
         Value::Null => false,
@@ -98,7 +98,7 @@ fn is_plain(value: Value<'_>) -> bool {
     }
 }
 
-/// Whether values are different in print. Numbers and strings with the same digits are not.
+/// Returns whether values print differently. Numbers and strings with the same digits do not.
 fn are_different<'a>(values: impl Iterator<Item = Value<'a>>) -> bool {
     let mut seen = BTreeSet::new();
     let mut print = |value: Value<'a>| match value {

@@ -1,11 +1,11 @@
-//! Any stream of definitions and suites: reading and running end, and a suite that was updated passes.
+//! For any stream of definitions and suites, reading and running end, and a suite that was updated passes.
 
 use kubeshape_input::{Limits, read};
 use kubeshape_registry::Location;
 use kubeshape_suite::{Answer, Edit, Suite, apply_edits, expect_answer};
 use std::sync::Arc;
 
-/// What there is of suites and of definitions.
+/// Returns the suites and the definitions.
 fn parts(text: &[u8]) -> (Vec<Suite>, Vec<Location>) {
     let limits = Limits { bytes: 64 << 10, ..Limits::default() };
     let documents: Vec<_> = read("stream.yaml", text, limits).documents.into_iter().map(Arc::new).collect();

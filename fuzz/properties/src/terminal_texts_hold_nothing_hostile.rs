@@ -1,5 +1,5 @@
-//! Whatever a string holds, nothing of it that a terminal interprets is left after cleaning; what is harmless stays as
-//! it is, JSON keeps its meaning, and spans of excerpts stay in their strings.
+//! Cleaning removes everything that a terminal interprets from any string. Harmless strings are not changed, JSON keeps
+//! its meaning, and spans of excerpts stay in their strings.
 #![allow(dead_code, unreachable_pub)]
 
 use kubeshape_input::Excerpt;
@@ -7,12 +7,12 @@ use kubeshape_input::Excerpt;
 #[path = "../../../cli/src/report/clean.rs"]
 mod clean;
 
-/// Written apart from the code, by Unicode's tables: Cc, and Bidi_Control.
+/// Written independently of the code, by Unicode's tables: Cc, and Bidi_Control.
 fn is_hostile(c: char) -> bool {
     matches!(u32::from(c), 0..0x20 | 0x7F..0xA0 | 0x61C | 0x200E | 0x200F | 0x202A..=0x202E | 0x2066..=0x2069)
 }
 
-/// The text without the escapes that select colours.
+/// Returns the string without the escapes that select colours.
 fn without_colours(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -1,5 +1,5 @@
-//! The input is a stream of a schema and two values. Every typed operation ends, does not change its inputs, and keeps
-//! its laws, whatever the schema says and whether or not the values fit it.
+//! The input is a stream of a schema and two values. Every typed operation ends, does not change its inputs, and obeys
+//! its laws, whatever the schema is and whether or not the values match it.
 
 use kubeshape_smd::fieldpath::Set;
 use kubeshape_smd::schema::{Atom, Relationship, TypeRef};
@@ -33,7 +33,7 @@ pub fn holds(data: &[u8]) {
     for left in forms(ty, left) {
         for right in forms(ty, right) {
             let found = operations(left, right, &arena);
-            // What is known of a value saves work and changes nothing.
+            // Known properties of a value save work and change no result.
             assert_eq!(seen.get_or_insert_with(|| found.clone()), &found);
         }
     }
@@ -43,8 +43,8 @@ pub fn holds(data: &[u8]) {
     assert_eq!((left, right), before);
 }
 
-/// Whether every list is atomic or associative. Items of others pass the check of their type, and upstream loses
-/// them in merges.
+/// Returns whether every list is atomic or associative. Items of others pass the check of their type, and upstream
+/// loses them in merges.
 fn has_known_lists(atom: Atom<'_>) -> bool {
     let known =
         |relationship: Relationship<'_>| matches!(relationship, Relationship::Atomic | Relationship::Associative);
@@ -57,7 +57,7 @@ fn has_known_lists(atom: Atom<'_>) -> bool {
             .is_none_or(|map| reference(map.element_type()) && map.fields().all(|field| reference(field.type_ref())))
 }
 
-/// The value unchecked, and checked as far as it is of its type.
+/// Returns the value unchecked, and checked as far as it matches its type.
 fn forms<'a>(ty: Type<'a>, value: Value<'a>) -> Vec<TypedValue<'a>> {
     let checked = [Duplicates::Allowed, Duplicates::Refused].map(|duplicates| ty.validate(value, duplicates).ok());
     [TypedValue::unvalidated(Some(value), ty)].into_iter().chain(checked.into_iter().flatten()).collect()

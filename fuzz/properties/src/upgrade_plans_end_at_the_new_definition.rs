@@ -1,7 +1,7 @@
-//! Whatever two definitions there are, a plan is made, and twice the same one. Played on a server, every step is
-//! accepted; afterwards the new definition is there, every object is stored in its version of storage, and nothing is
-//! lost but what the plan tells. On the way no object is stored in a version that the definition does not have or does
-//! not count as stored.
+//! For any two definitions, a plan is built, and the second time the same one. On a server, every step is accepted.
+//! Afterwards the new definition is there, every object is stored in its storage version, and nothing is lost except
+//! what the plan reports. At no step is an object stored in a version that the definition does not have or does not
+//! list as stored.
 
 use kubeshape_builtin::Release;
 use kubeshape_diff::upgrade::{Action, Answer, Cluster, Conversion, Plan, Request as Sent, When, plan};
@@ -34,7 +34,7 @@ static API: LazyLock<Api> = LazyLock::new(|| {
 });
 
 /// Checks the property for the first two definitions in the bytes, and for a chain of definitions that the bytes
-/// decide.
+/// determine.
 pub fn holds(data: &[u8]) {
     pair(data);
     chain(data);
@@ -90,13 +90,13 @@ impl Server {
         self.send(&Sent { method: "POST", target, media_type, body: Some(object.clone()) }).code < 300
     }
 
-    /// The definition as it is stored.
+    /// Returns the definition as it is stored.
     fn definition(&self, name: &str) -> Value {
         let text = self.api.definition(&self.store, name).expect("the definition");
         serde_json::from_slice(&text).expect("JSON")
     }
 
-    /// The stored objects by name.
+    /// Returns the stored objects by name.
     fn stored(&self) -> BTreeMap<String, Value> {
         let all = self.store.objects().filter(|(key, _)| *key.resource != *DEFINITIONS);
         all.map(|(key, stored)| (key.name().to_owned(), serde_json::from_str(stored.text()).expect("JSON"))).collect()
@@ -121,7 +121,7 @@ impl Server {
         }
     }
 
-    /// Carries a plan out. Panics if a step is refused, or if it does not end at the new definition.
+    /// Carries a plan out. Panics if a step is rejected, or if it does not end at the new definition.
     fn play(&mut self, name: &str, plan: &Plan) {
         for number in 0..plan.steps.len() {
             if let Err(error) = plan.carry_out(number, &mut |request| self.send(request)) {
@@ -179,7 +179,7 @@ fn pair(data: &[u8]) {
         definition.remove("status");
         definition.insert("metadata".to_owned(), json!({"name": was.name}));
     }
-    // A server does not apply what has unknown fields, whatever the old definition is.
+    // A server does not apply a definition with unknown fields, whatever the old definition is.
     let mut wanted = Borrowed::from_node(new.node, &arena).to_serde();
     if let Some(wanted) = wanted.as_object_mut() {
         wanted.remove("status");
@@ -213,7 +213,7 @@ impl Choice<'_> {
     }
 }
 
-/// A definition in which one version stores, and each has some of the fields.
+/// Returns a definition in which one version is stored, and each has some of the fields.
 fn definition(choice: &mut Choice<'_>) -> Value {
     let mut names = NAMES.to_vec();
     let mut versions = Vec::new();
@@ -261,7 +261,7 @@ fn chain(data: &[u8]) {
     }
     for _ in 1..CHAIN {
         let new = definition(&mut choice);
-        // Sometimes somebody does not wait for a plan.
+        // Sometimes a client does not wait for the plan.
         if choice.of(3) == 0 {
             if server.apply(&new) {
                 old = new;
@@ -288,7 +288,7 @@ fn chain(data: &[u8]) {
             let version = object["apiVersion"].as_str().and_then(|text| text.split_once('/')).expect("a version").1;
             let losses = plan.losses.iter().filter(|loss| loss.when == When::Stored && loss.from == version);
             let lost: Vec<&String> = losses.flat_map(|loss| &loss.fields).collect();
-            // What the old definition does not know of its version was gone before.
+            // Fields that the old definition does not have in its version were dropped before.
             for field in fields(&old, version) {
                 let is_lost = lost.iter().any(|lost| **lost == format!("spec.{field}"));
                 let (was, is) = (&object["spec"][&field], &after[name]["spec"][&field]);

@@ -1,4 +1,4 @@
-//! What is printed for a document reads back as the same JSON with either reader, and any text reads back as itself.
+//! The output for a document reads back as the same JSON with either reader, and any string reads back as itself.
 
 use kubeshape_yaml::emit::Emitter;
 use kubeshape_yaml::{Limits, Path, Stream, Tape, json};
@@ -18,7 +18,7 @@ fn read(source: &str, path: Path) -> Vec<u8> {
 /// Checks the property.
 pub fn holds(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    // Any text, as a key and as values.
+    // Any string, as a key and as values.
     let mut out = Vec::new();
     let mut emitter = Emitter::new(&mut out);
     emitter.begin_seq();
@@ -41,7 +41,7 @@ pub fn holds(data: &[u8]) {
     for path in [Path::Yaml, Path::Full] {
         assert_eq!(read(&printed, path), expected, "{printed}");
     }
-    // The documents that the text holds.
+    // The documents of the input.
     let Ok(mut stream) = Stream::new(data, Limits::default()) else { return };
     let mut tape = Tape::new();
     while let Some(result) = stream.next(&mut tape) {

@@ -1,4 +1,4 @@
-//! No reader panics on any bytes, and what it reads keeps the limits and is well formed.
+//! No reader panics on any bytes, and its results are well formed and within the limits.
 
 use kubeshape_yaml::{Flags, Kind, Limits, Path, Stream, Tape, json};
 
@@ -36,7 +36,7 @@ fn well_formed(tape: &Tape, source: &str, limits: Limits) {
     assert!(!entries.is_empty() && entries.len() <= limits.nodes);
     let aliased = entries.iter().filter(|entry| entry.flags.has(Flags::ALIASED)).count();
     assert!(aliased <= limits.alias_nodes);
-    // Ends of the collections around.
+    // Ends of the surrounding collections.
     let mut open: Vec<u32> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         let node = document.node(index as u32);
@@ -58,7 +58,7 @@ fn well_formed(tape: &Tape, source: &str, limits: Limits) {
             let _ = node.text();
             match entry.kind {
                 Kind::Int => assert!(node.as_number().is_some()),
-                // An infinite one that a repeated key replaces has none.
+                // An infinite number that a repeated key replaces has no value.
                 Kind::Float => {}
                 _ => assert!(node.as_number().is_none()),
             }

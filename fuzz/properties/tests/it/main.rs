@@ -1,5 +1,4 @@
-//! Every property holds for its seeds, and for seeds that were changed a little. The same changes are made in every
-//! run.
+//! Every property holds for its seeds, and for seeds with small changes. The changes are the same in every run.
 
 use kubeshape_corpus::generate::expression::{Expressions, Type, damaged};
 use kubeshape_corpus::generate::{Draw, definition};
@@ -9,15 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// At most so many seeds of a property are used, or a quarter of them; they are taken evenly from all of them.
+/// The maximum number of seeds per property, or a quarter of it by default; they are selected evenly.
 const SEEDS: usize = 300;
-/// A seed is changed so often, or a quarter as often.
+/// How often a seed is changed, or a quarter of it by default.
 const CHANGES: usize = 20;
-/// The property about memory. Its target installs the allocator that counts.
+/// The property about memory. Its target installs the counting allocator.
 const MEMORY: &str = "request_memory_is_bounded";
 const ALLOCATOR: &str =
     "#[global_allocator]\nstatic METER: kubeshape_properties::Meter = kubeshape_properties::Meter;\n";
-/// Longer seeds are for the fuzzer.
+/// Longer seeds are left to the fuzzer.
 const LONGEST: u64 = 1 << 14;
 
 fn root() -> PathBuf {
@@ -65,7 +64,7 @@ impl Numbers {
     }
 }
 
-/// Changes some bytes: drops, repeats and replaces them, or brings in a part of another seed.
+/// Changes some bytes: drops, repeats and replaces them, or inserts a part of another seed.
 fn change(data: &mut Vec<u8>, other: &[u8], numbers: &mut Numbers) {
     for _ in 0..=numbers.below(4) {
         let at = numbers.below(data.len() + 1);
@@ -88,7 +87,7 @@ fn change(data: &mut Vec<u8>, other: &[u8], numbers: &mut Numbers) {
     }
 }
 
-/// Says which input it was if the property panics.
+/// Prints the input if the property panics.
 struct Running<'a> {
     property: &'a str,
     seed: &'a Path,
@@ -96,7 +95,7 @@ struct Running<'a> {
 }
 
 impl Drop for Running<'_> {
-    // A test tells people what it found.
+    // A test may print what it found.
     #[allow(clippy::print_stderr)]
     fn drop(&mut self) {
         if thread::panicking() {
@@ -145,7 +144,7 @@ fn properties_hold_for_seeds_and_changed_seeds() {
 
 #[test]
 fn properties_of_expressions_hold_for_generated_ones() {
-    // Those of the property about types.
+    // The variables of the property about types.
     let variables = [
         ("words", Type::list(Type::simple("string"))),
         ("counts", Type::map(Type::simple("int"))),
@@ -156,7 +155,7 @@ fn properties_of_expressions_hold_for_generated_ones() {
         ("b", Type::simple("bytes")),
     ];
     let variables = variables.map(|(name, ty)| (name.to_owned(), ty));
-    // More of them on request; 100,000 take some minutes.
+    // More on request; 100,000 take some minutes.
     let usual = 6_000 / u64::try_from(kubeshape_corpus::one_in(6)).expect("a small number");
     let count = std::env::var("KUBESHAPE_EXPRESSIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(usual);
     for seed in 0..count {
@@ -208,9 +207,9 @@ fn every_property_has_a_target() {
     assert_eq!(targets, ALL.len(), "a target in fuzz/fuzz_targets checks no property of fuzz/properties");
 }
 
-/// A JSON text has the same values whichever crate reads it.
+/// JSON has the same values whichever crate reads it.
 #[test]
-fn values_do_not_depend_on_the_crate_that_read_them() {
+fn values_do_not_depend_on_the_crate_that_reads_them() {
     use kubeshape_smd::{Bump, ToValue};
     let texts = seeds("document_to_every_shape").into_iter().map(|seed| fs::read(seed).expect("a seed"));
     let odd = r#"{"a": [null, true, -9223372036854775808, 18446744073709551615, 1e3, 0.5, "\u00e9\n"], "b": {"": {}}}"#;
