@@ -1,4 +1,4 @@
-//! The public API of the libraries, compared with the listings in `xtask/api/`.
+//! Compares the public API of the libraries with the listings in `xtask/api/`.
 
 use crate::run::{Result, metadata, output, run};
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::process::Command;
 /// The folder of the listings.
 const LISTINGS: &str = "xtask/api";
 
-/// Fails if a library has another public API than its listing says.
+/// Fails if the public API of a library differs from its listing.
 pub(crate) fn compare() -> Result {
     if !has_nightly() {
         println!("there is no nightly toolchain (rustup toolchain install nightly): the public API is not compared");
@@ -61,9 +61,9 @@ fn listings() -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Documents all libraries as JSON, and gives each published one's path of it, sorted by name.
+/// Documents all libraries as JSON, and returns the file of each published one, sorted by name.
 ///
-/// Only a nightly rustdoc writes JSON. Its results are in a folder of their own, so that nothing else is built again.
+/// Only a nightly rustdoc writes JSON. Its results are in a folder of their own, so that nothing else is rebuilt.
 fn libraries() -> Result<Vec<(String, PathBuf)>> {
     let metadata = metadata()?;
     let target = metadata.target().join("api");
@@ -83,12 +83,12 @@ fn libraries() -> Result<Vec<(String, PathBuf)>> {
     Ok(libraries)
 }
 
-/// Whether there is a nightly toolchain.
+/// Returns whether a nightly toolchain is installed.
 fn has_nightly() -> bool {
     output(Command::new("rustup").args(["run", "nightly", "rustc", "--version"])).is_ok()
 }
 
-/// One line for each public item, sorted.
+/// Returns one line for each public item, sorted.
 fn api(json: &Path) -> Result<String> {
     let api = public_api::Builder::from_rustdoc_json(json)
         .omit_blanket_impls(true)

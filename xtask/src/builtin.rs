@@ -1,20 +1,20 @@
-//! The API of Kubernetes' releases, taken from the modules `k8s.io/kubernetes` by Go's module proxy.
+//! The API of Kubernetes' releases, from the modules `k8s.io/kubernetes` of Go's module proxy.
 
 use crate::run::{Result, cargo, output, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Names the folder that holds the modules, `kubernetes@v1.34.4` and the like, for the tests.
+/// Names the folder of the modules, `kubernetes@v1.34.4` and the like, for the tests.
 const MODULES: &str = "KUBESHAPE_KUBERNETES";
-/// Makes the tests write what they compare with.
+/// Makes the tests write the expected results.
 const RECORD: &str = "KUBESHAPE_RECORD";
 
-/// Compares what `base/builtin/` holds of every release with the released module.
+/// Compares the contents of `base/builtin/` for every release with the released module.
 pub(crate) fn compare() -> Result {
     test(&modules()?, false)
 }
 
-/// Makes it again.
+/// Writes it again.
 pub(crate) fn update() -> Result {
     let modules = modules()?;
     for (version, module) in &modules {
@@ -31,7 +31,7 @@ fn pack() -> Command {
     command
 }
 
-/// The version and the folder of every release's module.
+/// Returns the version and the folder of every release's module.
 fn modules() -> Result<Vec<(String, PathBuf)>> {
     let releases = String::from_utf8(output(pack().arg("--releases"))?)?;
     releases.lines().map(|version| Ok((version.to_owned(), module(version)?))).collect()

@@ -1,4 +1,4 @@
-//! The WebAssembly build, and the files of the explorer that are made from it.
+//! The WebAssembly build, and the files of the explorer that are built from it.
 
 use crate::run::{Result, cargo, run};
 use sha2::{Digest, Sha256};
@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// What the files are made of.
+/// The sources of the files.
 const SOURCES: [&str; 3] = ["describe/explorer/web", "kubeshape/js/src", "kubeshape/js/bindgen"];
-/// What is in these folders and is no source.
+/// Contents of these folders that are not sources.
 const MADE: [&str; 5] = ["node_modules", "generated", "target", "test", "Cargo.lock"];
 const STAMP: &str = "describe/explorer/dist/stamp";
 const WEB: &str = "describe/explorer/web";
@@ -29,11 +29,11 @@ pub(crate) fn wasm() -> Result {
         "--features",
         "kubeshape/builtin",
     ]);
-    // Where code in C is compiled, there is no compiler to be found.
+    // If C code were compiled, no compiler would be found.
     run(check.env("CC", "no-c-compiler").env("TARGET_CC", "no-c-compiler"))
 }
 
-/// Builds the files of the explorer. It needs Node, and downloads packages of npm.
+/// Builds the files of the explorer. This needs Node, and downloads packages from npm.
 pub(crate) fn build() -> Result {
     run(cargo("build").args(["--profile", "web", "--target", TARGET, "-p", "kubeshape-js", "--lib"]))?;
     let manifest = "kubeshape/js/bindgen/Cargo.toml";
@@ -51,7 +51,7 @@ pub(crate) fn build() -> Result {
     Ok(())
 }
 
-/// Checks that the files of the explorer are made from its sources.
+/// Checks that the files of the explorer are up to date with its sources.
 pub(crate) fn check() -> Result {
     if fs::read_to_string(STAMP).unwrap_or_default() == stamp()? {
         return Ok(());
@@ -59,7 +59,7 @@ pub(crate) fn check() -> Result {
     Err("describe/explorer/dist is not made from these sources: run `cargo xtask explorer`".into())
 }
 
-/// Runs the tests in a browser, and those of the npm package.
+/// Runs the browser tests, and those of the npm package.
 pub(crate) fn test() -> Result {
     let chromium = std::env::var_os("KUBESHAPE_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
     if !Path::new(&chromium).exists() || Command::new("npm").arg("--version").output().is_err() {
@@ -72,7 +72,7 @@ pub(crate) fn test() -> Result {
     run(Command::new("node").args(["--test", "--test-reporter=dot", "test/"]).current_dir(WEB))
 }
 
-/// The hash of all sources with their names.
+/// Returns the hash of all sources with their names.
 fn stamp() -> Result<String> {
     let mut files = Vec::new();
     for folder in SOURCES {
@@ -82,7 +82,7 @@ fn stamp() -> Result<String> {
     let mut hash = Sha256::new();
     for file in files {
         let name = file.to_string_lossy().replace('\\', "/");
-        // Checkouts on Windows may have other ends of lines.
+        // Checkouts on Windows may have other line ends.
         let text = fs::read_to_string(&file)?.replace("\r\n", "\n");
         hash.update(format!("{name} {}\n{text}", text.len()));
     }

@@ -1,4 +1,4 @@
-//! The fuzz targets, on their seeds.
+//! Runs the fuzz targets on their seeds.
 //!
 //! They are built with the stable compiler, with the coverage that libFuzzer needs and without a sanitizer: there is no
 //! unsafe code to look for.
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// What makes libFuzzer see which code an input reaches.
+/// Shows libFuzzer which code an input reaches.
 const COVERAGE: [&str; 6] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -19,22 +19,22 @@ const COVERAGE: [&str; 6] = [
     "--cfg=fuzzing",
 ];
 
-/// Where the targets are built, and where they keep what they find.
+/// The folder where the targets are built, and where they store new inputs and crashes.
 const BUILT: &str = "fuzz/target";
 
-/// Seeds that are made for one target are in folders of their names here.
+/// Seeds written for one target are in a folder with its name here.
 const OWN: &str = "fuzz/seeds";
 /// Folders of seeds for other targets.
 const FOLDERS: &str = "fuzz/seeds/folders.txt";
 
-/// Seconds for each target, if nothing else is said.
+/// Seconds for each target by default.
 const SECONDS: u32 = 1;
 /// The largest input, in bytes.
 const LARGEST: usize = 1 << 16;
 /// Memory that a target may use, in MB.
 const MEMORY: u32 = 2048;
 
-/// Builds the targets, and runs them for so many seconds each: `[SECONDS [TARGET…]]`.
+/// Builds the targets, and runs each for this many seconds: `[SECONDS [TARGET…]]`.
 pub(crate) fn run_all(arguments: &[&str]) -> Result {
     let (seconds, wanted) = match arguments {
         [] => (SECONDS, &[][..]),
@@ -44,7 +44,7 @@ pub(crate) fn run_all(arguments: &[&str]) -> Result {
     };
     let host = host()?;
     let mut build = cargo("build");
-    // With a target, programs that run while others are built have no coverage.
+    // With a target, programs that run during the build have no coverage.
     build.args(["--quiet", "--manifest-path", "fuzz/Cargo.toml", "--target", &host, "--target-dir", BUILT]);
     crate::run::run(build.env("RUSTFLAGS", COVERAGE.join(" ")))?;
 
@@ -79,14 +79,14 @@ pub(crate) fn run_all(arguments: &[&str]) -> Result {
     Ok(())
 }
 
-/// The machine that this is compiled on.
+/// Returns the target triple of this machine.
 fn host() -> Result<String> {
     let version = String::from_utf8(output(Command::new("rustc").arg("-vV"))?)?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host.ok_or("rustc -vV names no host")?.to_owned())
 }
 
-/// The folders of seeds that the table names for a target. The first line that fits counts.
+/// Returns the folders of seeds that the table names for a target. The first matching line is used.
 fn folders(target: &str) -> std::io::Result<Vec<PathBuf>> {
     let table = fs::read_to_string(FOLDERS)?;
     let lines = table.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(':'));

@@ -1,4 +1,4 @@
-//! Lints by clippy, with every set of features that people build.
+//! Runs clippy with every set of features that is used.
 
 use crate::run::{Result, cargo, run};
 

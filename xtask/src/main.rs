@@ -1,4 +1,4 @@
-//! What a developer of kubeshape does, as commands: `cargo xtask`.
+//! Tasks of kubeshape's developers, as commands: `cargo xtask`.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod api;
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }

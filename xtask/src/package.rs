@@ -1,12 +1,12 @@
-//! Proof that the packages are complete: the command compiles from the archives alone, and does the main job.
+//! Proves that the packages are complete: the command compiles from the archives alone, and does its main task.
 
 use crate::run::{Result, cargo, metadata, run};
 use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
-/// Packs every published crate, unpacks the archives into a folder of their own, and checks that the command compiles there.
-/// With `run`, it is built, and converts the project's own CustomResourceDefinitions.
+/// Packs every published crate, unpacks the archives into a folder of their own, and checks that the command compiles
+/// there. With `run`, it is built, and converts the project's own CustomResourceDefinitions.
 pub(crate) fn prove(is_run: bool) -> Result {
     let metadata = metadata()?;
     let target = metadata.target();
@@ -39,9 +39,9 @@ pub(crate) fn prove(is_run: bool) -> Result {
             writeln!(manifest, "{name} = {{ path = \"{archive}\" }}")?;
         }
     }
-    // The profiles and the versions of dependencies are those of the workspace.
+    // The profiles and the versions of dependencies must be those of the workspace.
     let workspace = fs::read_to_string("Cargo.toml")?;
-    // The job is small, so the packages themselves are built without optimisation.
+    // The task is small, so the packages themselves are built without optimisation.
     if let Some(profiles) = workspace.find("\n[profile.") {
         let lines = workspace[profiles..].split_inclusive('\n').filter(|line| !line.starts_with("kubeshape-"));
         manifest.extend(lines);
@@ -49,7 +49,7 @@ pub(crate) fn prove(is_run: bool) -> Result {
     fs::write(folder.join("Cargo.toml"), manifest)?;
     fs::copy("Cargo.lock", folder.join("Cargo.lock"))?;
 
-    // What was compiled of dependencies for lints and tests serves here, too.
+    // Dependencies that were compiled for lints and tests are reused.
     let (task, what) = if is_run { ("build", "building") } else { ("check", "checking") };
     println!("{what} the command from them");
     let cargo_toml = folder.join("Cargo.toml");

@@ -1,4 +1,4 @@
-//! The recording in the README: two commands and what they print, as an SVG.
+//! The recording in the README: two commands and their output, as an SVG.
 
 use crate::run::{Result, cargo, metadata, run};
 use anstyle_svg::Term;
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
-/// The picture that the README shows.
+/// The image in the README.
 const FILE: &str = "docs/recording.svg";
 
 /// The commands, run in the root of the workspace.
@@ -15,7 +15,7 @@ const COMMANDS: [&str; 2] = [
     "kubeshape validate --schemas docs/demo/widgets.yaml docs/demo/mistyped.yaml",
 ];
 
-/// Builds the command, runs it, and writes the picture.
+/// Builds the command, runs it, and writes the image.
 pub(crate) fn write() -> Result {
     run(cargo("build").args(["--quiet", "-p", "kubeshape-cli"]))?;
     let program = metadata()?.target().join("debug/kubeshape");

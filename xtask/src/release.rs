@@ -1,4 +1,4 @@
-//! What changed in Kubernetes from one release to the next, in the files that our rules follow.
+//! Compares releases of Kubernetes: what changed in the files that our rules follow.
 
 use crate::run::{Result, output};
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder of a Go module, and where its rules are here.
+/// A folder of a Go module, and the location of its rules here.
 struct Source {
     module: &'static str,
     folder: &'static str,
@@ -39,7 +39,7 @@ const SOURCES: [Source; 18] = [
     source("kubernetes", "pkg/registry", "base/builtin/overlay/, judge/validate/src/builtin/"),
 ];
 
-/// What to do with what is printed.
+/// What to do with the output.
 const STEPS: &str = "\
 To add the release:
 1. Add a line to base/builtin/src/release.rs and an empty file to base/builtin/data/, and run `cargo xtask builtin --update`.
@@ -49,7 +49,8 @@ To add the release:
 4. Write the number into the help of `--kubernetes` and `--emulate`, and into docs/releases.md. Tests say where it is missing.
 ";
 
-/// Prints what differs between a release and the one before it: files that changed, and texts that are new or gone.
+/// Prints the differences between a release and the previous one: files that changed, and strings that were added or
+/// removed.
 pub(crate) fn compare(release: &str) -> Result {
     let minor = release.trim_start_matches('v').strip_prefix("1.").and_then(|minor| minor.parse::<u32>().ok());
     let Some(minor) = minor.filter(|minor| *minor > 0) else {
@@ -69,7 +70,7 @@ pub(crate) fn compare(release: &str) -> Result {
     Ok(())
 }
 
-/// The folder of the newest patch release of a module.
+/// Returns the folder of the newest patch release of a module.
 fn download(module: &str, minor: u32) -> Result<PathBuf> {
     let major = u32::from(module == "kubernetes");
     let name = format!("k8s.io/{module}@v{major}.{minor}");
@@ -103,7 +104,7 @@ fn print_changes(old: &Path, new: &Path) -> Result {
     Ok(())
 }
 
-/// The Go files below a folder, without tests and generated code, by their paths in it.
+/// Returns the Go files below a folder, without tests and generated code, by their paths in it.
 fn go_files(folder: &Path) -> Result<BTreeSet<PathBuf>> {
     let mut files = BTreeSet::new();
     let mut waiting = vec![folder.to_owned()];
@@ -129,7 +130,7 @@ fn go_files(folder: &Path) -> Result<BTreeSet<PathBuf>> {
     Ok(files)
 }
 
-/// The string literals of a Go file that have several words.
+/// Returns the string literals of a Go file that have several words.
 fn texts(source: &str) -> BTreeSet<&str> {
     let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     code.flat_map(|line| line.split('"').skip(1).step_by(2)).filter(|text| text.trim().contains(' ')).collect()

@@ -1,11 +1,11 @@
-//! Running other programs.
+//! Runs other programs.
 
 use std::path::Path;
 use std::process::Command;
 
 pub(crate) type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The cargo that runs this program.
+/// Returns the cargo that runs this program.
 pub(crate) fn cargo(command: &str) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.arg(command);
@@ -18,7 +18,7 @@ pub(crate) fn run(command: &mut Command) -> Result {
     if status.success() { Ok(()) } else { Err(format!("{}: {status}", shown(command)).into()) }
 }
 
-/// What a program prints on standard output.
+/// Returns what a program prints on standard output.
 pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>> {
     let output = command.output().map_err(|error| format!("{}: {error}", shown(command)))?;
     if output.status.success() {
@@ -33,7 +33,7 @@ fn shown(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// What `cargo metadata` says about the workspace.
+/// The output of `cargo metadata` for the workspace.
 pub(crate) struct Metadata(serde_json::Value);
 
 /// A member of the workspace.
@@ -64,7 +64,7 @@ impl Metadata {
         })
     }
 
-    /// The folder of what is built.
+    /// Returns the folder of build results.
     pub(crate) fn target(&self) -> &Path {
         Path::new(self.0["target_directory"].as_str().unwrap_or("target"))
     }

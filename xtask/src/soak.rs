@@ -1,5 +1,5 @@
-//! `cargo xtask soak`: hostile and honest clients against `kubeshape serve`, whose files and whose aggregated server
-//! change all the time.
+//! `cargo xtask soak`: hostile and honest clients of a `kubeshape serve` whose files and whose aggregated server change
+//! all the time.
 
 mod attack;
 mod bombs;
@@ -22,38 +22,38 @@ use std::sync::{Arc, Mutex};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
-/// How long no answer of a client without malice may be missing when the server stops.
+/// How long before the server stops a missing response to an honest client is accepted.
 const STOP: Duration = Duration::from_secs(40);
 
-/// How much is done.
+/// The load of a soak.
 #[derive(Debug)]
 struct Options {
     /// The command.
     program: PathBuf,
-    /// How long the attacks last, and how long memory is watched after them.
+    /// How long the attacks last, and how long memory is measured after them.
     time: Duration,
     calm: Duration,
-    /// Hostile clients that keep connections, and those that send requests about objects.
+    /// Numbers of hostile clients that keep connections, and of those that send requests about objects.
     hostile: usize,
     bombs: usize,
-    /// Honest clients that read, and those that write.
+    /// Numbers of honest clients that read, and of those that write.
     honest: usize,
     writers: usize,
-    /// Files with definitions.
+    /// Number of files with definitions.
     files: usize,
     bounds: Bounds,
 }
 
-/// What every client knows.
+/// State that all clients share.
 struct Shared {
     address: SocketAddr,
     stop: AtomicBool,
     files: usize,
-    /// Connections of hostile clients, and their requests about objects.
+    /// Numbers of connections of hostile clients, and of their requests about objects.
     attacks: AtomicUsize,
     bombs: AtomicUsize,
     began: Instant,
-    /// Honest requests that were answered, and those for `/livez` and writes among them.
+    /// Honest requests with a response, and those for `/livez` and writes among them.
     answered: Mutex<Vec<Answered>>,
     lively: Mutex<Vec<Answered>>,
     writes: Mutex<Vec<Answered>>,
@@ -66,7 +66,7 @@ impl Shared {
     }
 }
 
-/// A running server and its folder, which go in the end.
+/// A running server and its folder, which are removed in the end.
 struct Server {
     child: Child,
     folder: PathBuf,
@@ -169,7 +169,7 @@ fn attacked(options: &Options) -> Result<Report> {
     }
     let during = during?;
     let peak = memory(&server, "VmHWM:")?;
-    // What the clients left behind goes with them.
+    // Objects that the clients left behind are deleted.
     bombs::tidy(&shared);
     let after = calm(&server, address, options.calm)?;
     let stopped = stop(&mut server)?;
@@ -192,7 +192,7 @@ fn attacked(options: &Options) -> Result<Report> {
 fn start(options: &Options) -> Result<(Server, SocketAddr)> {
     let downstream = downstream::start()?;
     let folder = std::env::temp_dir().join(format!("kubeshape-soak-{}", std::process::id()));
-    // Not one that is there already: somebody may have made it.
+    // Not an existing folder, because somebody may have created it.
     fs::create_dir(&folder)?;
     fs::create_dir(folder.join("objects"))?;
     fs::create_dir(folder.join("crds"))?;
@@ -215,7 +215,7 @@ fn start(options: &Options) -> Result<(Server, SocketAddr)> {
     Ok((server, address))
 }
 
-/// The memory of the server in KiB, now or at most.
+/// Returns the memory of the server in KiB, current or peak.
 fn memory(server: &Server, what: &str) -> Result<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", server.child.id()))?;
     let line = status.lines().find_map(|line| line.strip_prefix(what)).ok_or("the server has ended")?;
@@ -233,13 +233,13 @@ fn watch(server: &Server, time: Duration) -> Result<Vec<u64>> {
     Ok(seen)
 }
 
-/// The least memory of the server after the attacks, in KiB. A thread gives back what it had when it works again, so
-/// somebody asks.
+/// Returns the least memory of the server after the attacks, in KiB. A thread frees memory only when it works again, so
+/// requests are sent.
 fn calm(server: &Server, address: SocketAddr, time: Duration) -> Result<u64> {
     let (began, mut least) = (Instant::now(), u64::MAX);
     while began.elapsed() < time {
         for path in ["/livez", "/apis", "/api/v1/configmaps"] {
-            // Only memory counts.
+            // Only memory is measured.
             let _ = client::Request { path, ..client::Request::default() }.ask(client::HONEST, address);
         }
         sleep(Duration::from_millis(20));
@@ -248,7 +248,7 @@ fn calm(server: &Server, address: SocketAddr, time: Duration) -> Result<u64> {
     Ok(least)
 }
 
-/// Tells the server to stop, and waits for it. Returns how long it took.
+/// Stops the server. Returns how long it took.
 fn stop(server: &mut Server) -> Result<Option<Duration>> {
     Command::new("kill").args(["-TERM", &server.child.id().to_string()]).status()?;
     let began = Instant::now();
@@ -261,7 +261,7 @@ fn stop(server: &mut Server) -> Result<Option<Duration>> {
     Ok(None)
 }
 
-/// A definition in a group of its own.
+/// Returns a definition in a group of its own.
 fn definition(n: usize, round: usize) -> String {
     let text = format!("text {round} ").repeat(200);
     format!(
@@ -276,7 +276,7 @@ fn churn(shared: &Shared, folder: &Path) {
     let mut round = 0;
     while !shared.is_over() {
         round += 1;
-        // The first files stay, for clients that ask for them.
+        // The first files stay, for clients that request them.
         let stay = shared.files / 4;
         let n = stay + round * 7 % (shared.files - stay);
         let path = folder.join(format!("crds/crd{n}.yaml"));
@@ -295,7 +295,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Every client needs a descriptor.
+/// Every client needs a file descriptor.
 fn raise_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);

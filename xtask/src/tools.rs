@@ -1,9 +1,9 @@
-//! Checks that need a tool which is not always there: they say so where it is missing.
+//! Checks that need an optional tool: they print a message if it is missing.
 
 use crate::run::{Result, cargo, metadata, output, run};
 
-/// Checks that every published crate promises the Rust of `rust-toolchain.toml`. All checks run with it, so the oldest
-/// Rust that is promised is the one that is tested.
+/// Checks that every published crate declares the Rust version of `rust-toolchain.toml`. All checks run with it, so the
+/// oldest declared Rust version is the one that is tested.
 pub(crate) fn msrv() -> Result {
     let toolchain = std::fs::read_to_string("rust-toolchain.toml")?;
     let channel = toolchain.lines().find_map(|line| line.strip_prefix("channel = \"")?.strip_suffix('"'));
@@ -19,7 +19,7 @@ pub(crate) fn msrv() -> Result {
     Ok(())
 }
 
-/// Runs cargo-deny where it is installed; advisories where their database can be fetched.
+/// Runs cargo-deny if it is installed, with advisories if their database can be fetched.
 pub(crate) fn deny() -> Result {
     if output(cargo("deny").arg("--version")).is_err() {
         println!("cargo-deny is not installed (cargo install cargo-deny): licences and advisories are not checked");

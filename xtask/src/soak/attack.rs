@@ -1,4 +1,4 @@
-//! Hostile clients. Each goes on with its attack, and connects again when the server ends the connection.
+//! Hostile clients. Each continues with its attack, and connects again when the server ends the connection.
 
 use super::Shared;
 use super::client::{connect, hostile};
@@ -10,22 +10,22 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// A client that reads or writes waits for so long.
+/// The time limit of a client for reading or writing.
 const STEP: Duration = Duration::from_millis(500);
-/// An attack begins again after this time.
+/// An attack starts again after this time.
 const LONGEST: Duration = Duration::from_mins(1);
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Attacks until the test is over. `number` decides how.
+/// Attacks until the test is over. `number` selects the attack.
 pub(super) fn run(shared: &Shared, number: usize) {
-    // Clients elsewhere do not take the processors of the server.
+    // Real clients would not use the processors of the server.
     yield_to_others();
     while !shared.is_over() {
         if let Ok(stream) = connect(hostile(number), shared.address) {
             shared.attacks.fetch_add(1, Relaxed);
             let _ = stream.set_read_timeout(Some(STEP));
             let _ = stream.set_write_timeout(Some(STEP));
-            // The server ends it, sooner or later.
+            // The server ends the connection, sooner or later.
             let _ = Attack { shared, stream, began: Instant::now() }.one(number);
         }
         sleep(Duration::from_millis(200));
@@ -48,24 +48,24 @@ impl Attack<'_> {
     fn one(mut self, number: usize) -> std::io::Result<()> {
         let plain = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes();
         match number % 14 {
-            // Nothing at all.
+            // Sends nothing.
             0 => self.wait(|_| Ok(())),
-            // A head, byte by byte.
+            // A head that is sent byte by byte.
             1 => {
                 self.stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ")?;
                 self.wait(|stream| stream.write_all(b"y"))
             }
-            // A large answer that is not read.
+            // A large response that is not read.
             2 => {
                 self.stream.write_all(&plain("/openapi/v2"))?;
                 self.wait(|_| Ok(()))
             }
-            // A large answer that is read too slowly.
+            // A large response that is read too slowly.
             3 => {
                 self.stream.write_all(&plain("/openapi/v2").repeat(50))?;
                 self.wait(|stream| stream.read_exact(&mut [0; 64]))
             }
-            // Many requests, no reading.
+            // Many requests whose responses are not read.
             4 => {
                 let _ = self.stream.write_all(&plain("/openapi/v2").repeat(2000));
                 self.wait(|_| Ok(()))
@@ -75,12 +75,12 @@ impl Attack<'_> {
                 self.stream.write_all(b"POST /apis HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")?;
                 self.wait(|stream| stream.write_all(b"y"))
             }
-            // An idle connection after an answer.
+            // An idle connection after a response.
             6 => {
                 self.stream.write_all(&plain("/version"))?;
                 self.wait(|_| Ok(()))
             }
-            // Streams without room, and PINGs.
+            // Streams with a closed window, and PINGs.
             7 => self.blocked("/openapi/v2", &[]),
             8 => self.blocked("/openapi/v3/apis/down.example.com/v1", &[]),
             9 => self.blocked("/openapi/v2", &[("range", &format!("bytes={}0-0", "0-0,".repeat(12_000)))]),
@@ -94,7 +94,7 @@ impl Attack<'_> {
                 self.http2(65_535)?;
                 self.repeat(&frame(PING, 0, 0, &[0; 8]).repeat(100))
             }
-            // Requests that are cancelled at once.
+            // Requests that are cancelled immediately.
             12 => {
                 self.http2(65_535)?;
                 let mut stream = 1;
@@ -122,7 +122,7 @@ impl Attack<'_> {
         self.stream.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &settings), &frame(SETTINGS, ACK, 0, &[])].concat())
     }
 
-    /// A hundred streams that give their answers no room, and a PING from time to time.
+    /// Opens a hundred streams whose windows allow no response, and sends a PING from time to time.
     fn blocked(&mut self, path: &str, more: &[(&str, &str)]) -> std::io::Result<()> {
         self.http2(0)?;
         for n in 0..100 {
@@ -131,7 +131,7 @@ impl Attack<'_> {
         self.repeat(&frame(PING, 0, 0, &[0; 8]))
     }
 
-    /// Sends the same again and again, and reads what comes.
+    /// Sends the same bytes repeatedly, and reads the responses.
     fn repeat(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         self.wait_for(Duration::from_millis(100), |stream| {
             stream.write_all(bytes)?;
@@ -151,7 +151,7 @@ impl Attack<'_> {
         self.wait_for(STEP, step)
     }
 
-    /// Does a step from time to time, until one fails.
+    /// Repeats a step from time to time, until one fails.
     fn wait_for(
         &mut self,
         pause: Duration,

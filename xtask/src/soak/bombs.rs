@@ -1,5 +1,5 @@
-//! Hostile clients that send requests about objects: small ones that ask for much memory or much work. Each is a client
-//! of its own, and sends one kind of request again and again.
+//! Hostile clients that send requests about objects: small ones that need much memory or much work. Each is a separate
+//! client, and repeats one kind of request.
 
 use super::client::{HONEST, Request, hostile};
 use super::{Result, Shared};
@@ -16,13 +16,13 @@ const BOMBS: &str = "/apis/bombs.example.com/v1/bombs";
 const BOMB: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/bombs.bombs.example.com";
 const PATCH: &str = "application/json-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
-/// Objects that are there for patches and lists.
+/// Number of objects for patches and lists.
 const LARGE: usize = 8;
 
-/// Creates what the attacks need.
+/// Creates the objects that the attacks need.
 ///
 /// # Errors
-/// The server does not answer.
+/// The server does not respond.
 pub(super) fn prepare(shared: &Shared) -> Result {
     let send = |method: &str, path: &str, body: &Value| {
         let body = body.to_string();
@@ -74,7 +74,7 @@ pub(super) fn prepare(shared: &Shared) -> Result {
 /// Deletes what the attacks left behind.
 pub(super) fn tidy(shared: &Shared) {
     for path in [BOMB, CONFIG_MAPS] {
-        // Memory says whether it was deleted.
+        // Whether it was deleted shows in the memory.
         let _ = Request { method: "DELETE", path, ..Request::default() }.ask(HONEST, shared.address);
     }
 }
@@ -96,7 +96,7 @@ fn definition(group: &str, kind: &str, versions: &[(&str, Value)]) -> Value {
     })
 }
 
-/// An object with these members.
+/// Returns an object with these members.
 fn bomb(name: &str, members: &Value) -> String {
     let mut object = json!({"apiVersion": "bombs.example.com/v1", "kind": "Bomb", "metadata": {"name": name}});
     let members = members.as_object().cloned().unwrap_or_default();
@@ -104,12 +104,12 @@ fn bomb(name: &str, members: &Value) -> String {
     object.to_string()
 }
 
-/// Attacks until the test is over. `number` decides how.
+/// Attacks until the test is over. `number` selects the attack.
 pub(super) fn run(shared: &Shared, number: usize) {
     let mut round = 0;
     while !shared.is_over() {
         round += 1;
-        // It is refused, sooner or later.
+        // It is rejected, sooner or later.
         let _ = one(shared, number, round);
         shared.bombs.fetch_add(1, Relaxed);
     }
@@ -195,7 +195,7 @@ fn one(shared: &Shared, number: usize, round: usize) -> Result {
             ask("POST", DEFINITIONS, "application/json", &made.to_string())?;
             ask("DELETE", &format!("{DEFINITIONS}/manys.{group}"), "application/json", "")
         }
-        // Watches that nobody reads, and requests whose client is gone.
+        // Watches that are not read, and requests whose client disconnects.
         _ => {
             let path = format!("{CONFIG_MAPS}?watch=true");
             let watch = Request { path: &path, ..Request::default() };

@@ -1,4 +1,4 @@
-//! A client of HTTP/1.1 at an address of its own: to the server, each address is a client.
+//! An HTTP/1.1 client with an address of its own: the server treats each address as a client.
 
 use super::Result;
 use super::report::BOUND;
@@ -12,7 +12,7 @@ pub(super) fn hostile(number: usize) -> Ipv4Addr {
     Ipv4Addr::new(127, 0, 1, 1 + (number % 200) as u8)
 }
 
-/// A connection from an address of this machine.
+/// Connects from an address of this machine.
 pub(super) fn connect(from: Ipv4Addr, to: SocketAddr) -> Result<TcpStream> {
     use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
@@ -56,7 +56,7 @@ impl Request<'_> {
         Ok(stream)
     }
 
-    /// Sends it, and reads the answer to its end. Returns its code.
+    /// Sends it, and reads the response to its end. Returns its status code.
     pub(super) fn ask(&self, from: Ipv4Addr, to: SocketAddr) -> Result<u16> {
         let mut answer = Vec::new();
         self.send(from, to)?.read_to_end(&mut answer)?;

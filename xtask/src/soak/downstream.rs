@@ -1,4 +1,4 @@
-//! An API server for aggregation that is well, silent and gone in turns.
+//! An API server for aggregation that responds, is silent and is gone in turns.
 
 use super::Result;
 use std::io::{Read, Write};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// How long each state lasts.
 const TURN: Duration = Duration::from_secs(5);
-/// Bytes of its document.
+/// Size of its document in bytes.
 const DOCUMENT: usize = 2 << 20;
 
 /// Starts it. It ends with the process.
@@ -31,7 +31,7 @@ pub(super) fn start() -> Result<SocketAddr> {
     Ok(address)
 }
 
-/// Answers the requests of a connection.
+/// Responds to the requests of a connection.
 fn answer(mut stream: TcpStream) {
     let _ = stream.set_read_timeout(Some(TURN));
     let _ = stream.set_write_timeout(Some(TURN));

@@ -1,4 +1,4 @@
-//! Honest clients. Each of their requests must be answered.
+//! Honest clients. Each of their requests must get a response.
 
 use super::client::{HONEST, Request};
 use super::report::Answered;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// How long a client waits between its requests.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Reads as clients do, each time with a new connection.
+/// Reads as clients do, each time over a new connection.
 pub(super) fn read(shared: &Shared, n: usize) {
     let mut round = n;
     while !shared.is_over() {
@@ -30,7 +30,7 @@ pub(super) fn read(shared: &Shared, n: usize) {
     }
 }
 
-/// Creates an object, changes it and deletes it, again and again.
+/// Creates an object, changes it and deletes it, repeatedly.
 pub(super) fn write(shared: &Shared, n: usize) {
     let mut round = 0;
     while !shared.is_over() {
@@ -53,7 +53,7 @@ pub(super) fn write(shared: &Shared, n: usize) {
     }
 }
 
-/// Sends a request, and counts its answer.
+/// Sends a request, and counts its response.
 fn counted(shared: &Shared, shown: &str, also: Option<&Mutex<Vec<Answered>>>, expected: u16, request: &Request<'_>) {
     let began = Instant::now();
     let answer: Result<u16> = request.ask(HONEST, shared.address);

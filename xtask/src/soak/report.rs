@@ -4,25 +4,26 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
 use std::time::Duration;
 
-/// An honest request is answered within this time.
+/// The time within which an honest request must get a response.
 pub(super) const BOUND: Duration = Duration::from_secs(10);
-/// Of a thousand honest writes, the slowest ten are not looked at: the 99th percentile.
+/// Of a thousand honest writes, the slowest ten are ignored: this is the 99th percentile.
 const MOST_WRITES: usize = 990;
-/// All hostile clients arrive at once, and have to wait for each other's places. The time until then is shown apart.
+/// All hostile clients connect at the same time, and have to wait for each other's places. The time until then is
+/// reported separately.
 const ARRIVAL: Duration = Duration::from_secs(5);
-/// Memory may grow by so many KiB after the first two thirds, besides a fifth.
+/// The KiB by which memory may grow after the first two thirds, in addition to a fifth.
 const SLACK: u64 = 32 << 10;
-/// Reasons of failures that are listed.
+/// The maximum number of failure reasons that are listed.
 const REASONS: usize = 10;
 
-/// What a soak asks for.
+/// The targets of a soak.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// `/livez` is answered within these times, at the median and at worst.
+    /// The maximum times for responses of `/livez`: the median and the longest.
     pub(crate) livez: [Duration; 2],
-    /// 99 % of the writes are answered within this time.
+    /// The time within which 99 % of the writes must get a response.
     pub(crate) write: Duration,
-    /// KiB that memory may grow to, and KiB that may stay after the attacks besides what was there before.
+    /// The maximum memory in KiB, and the KiB that may stay after the attacks in addition to those before.
     pub(crate) peak: u64,
     pub(crate) left: u64,
 }
@@ -38,11 +39,11 @@ impl Default for Bounds {
     }
 }
 
-/// An answer to an honest request.
+/// A response to an honest request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Answered {
     pub(super) time: Duration,
-    /// When it had come, after the attacks began.
+    /// When it arrived, counted from the start of the attacks.
     pub(super) at: Duration,
 }
 
@@ -52,20 +53,20 @@ impl Answered {
     }
 }
 
-/// What the clients saw.
+/// The results of the clients.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Connections of hostile clients.
+    /// Number of connections of hostile clients.
     pub(super) attacks: usize,
-    /// Hostile requests about objects.
+    /// Number of hostile requests about objects.
     pub(super) bombs: usize,
-    /// Honest requests that were answered, `/livez` and writes among them.
+    /// Honest requests with a response, including `/livez` and writes.
     pub(super) answered: Vec<Answered>,
     pub(super) livez: Vec<Answered>,
     pub(super) writes: Vec<Answered>,
-    /// Path, reason and time of honest requests that were not.
+    /// Path, reason and time of honest requests without a response.
     pub(super) failures: Vec<(String, String, Duration)>,
-    /// Memory of the server in KiB during the attacks, twice a second; before them, at most, and afterwards.
+    /// Memory of the server in KiB: during the attacks, twice a second; before them; the peak; and afterwards.
     pub(super) memory: Vec<u64>,
     pub(super) before: u64,
     pub(super) peak: u64,
@@ -198,7 +199,7 @@ impl Report {
         Report { text: lines.join("\n"), targets }
     }
 
-    /// The targets that were missed.
+    /// Returns the targets that were missed.
     pub(crate) fn missed(&self) -> Vec<&'static str> {
         self.targets.iter().filter(|target| !target.is_met).map(|target| target.name).collect()
     }
@@ -214,7 +215,7 @@ impl Display for Report {
     }
 }
 
-/// The time below which so many of a thousand are. They are sorted.
+/// Returns the time within which `per_mille` of a thousand responses arrived. They must be sorted.
 fn at(answered: &[Answered], per_mille: usize) -> Option<Duration> {
     let place = (answered.len() * per_mille / 1000).min(answered.len().saturating_sub(1));
     answered.get(place).map(|answered| answered.time)
