@@ -76,8 +76,8 @@ fn compare_version(theirs: &VersionAnswer, ours: &OurVersion, label: &str, table
     table.add("v2", label, document(&ours.v2, theirs.v2.as_deref(), theirs.v2_error.as_deref(), escaped_bytes));
 }
 
-/// Upstream's text names no place, ours follows one. If several keywords are not allowed, upstream names one of those
-/// that it finds first, in a random order.
+/// Upstream's message names no location; a location follows in ours. If several keywords are not allowed, upstream
+/// names one of those that it finds first, in random order.
 fn conversion(theirs: &VersionAnswer, ours: &OurVersion) -> Verdict {
     match (&ours.not_convertible, &theirs.new_structural_error) {
         (None, None) | (Some(_), Some(_)) => Verdict::Equal,
@@ -97,8 +97,8 @@ fn document(
     }
 }
 
-/// Compares the merged documents of the manifests of one or several streams. CustomResourceDefinitions
-/// that exclude each other are left out of v2 if `leave_out` is set, because upstream chooses one at random.
+/// Compares the merged documents of the manifests of one or several streams. CustomResourceDefinitions that exclude
+/// each other are left out of v2 if `leave_out` is set, because upstream chooses one at random.
 pub fn compare_merged(
     theirs: &Merged,
     ours: Vec<OurCrd>,

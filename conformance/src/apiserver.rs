@@ -22,9 +22,9 @@ use std::path::Path;
 /// The documents of a server without CustomResourceDefinitions.
 #[derive(Clone, Copy, Debug)]
 pub struct BaseDocuments<'b> {
-    /// A publisher over them.
+    /// A publisher with these documents as base.
     pub publisher: &'b Publisher,
-    /// The v2 document, if it is there.
+    /// The v2 document, if present.
     pub v2: Option<&'b [u8]>,
 }
 
@@ -48,18 +48,18 @@ pub fn compare(golden: &Path, corpus: &Path, base: Option<BaseDocuments<'_>>, kn
 const SERVERS: [(&str, &str, Installed); 2] =
     [("crds", "install.ndjson.zst", installed), ("rules", "rules.ndjson.zst", requested)];
 
-/// The file of a server's answers.
+/// The file with a server's responses.
 const RESPONSES: &str = "responses.ndjson.zst";
 
-/// Whether the folder holds records of the area.
+/// Returns whether the folder contains records of the area.
 pub fn has_records(golden: &Path) -> bool {
     SERVERS.iter().any(|(server, ..)| golden.join("apiserver").join(server).join(RESPONSES).is_file())
 }
 
-/// The CustomResourceDefinitions that a server accepted, in order. The error says what is missing.
+/// Returns the CustomResourceDefinitions that a server accepted, in order. The error names what is missing.
 type Installed = fn(&Path, &Path, &Publisher) -> Result<Vec<OurCrd>, String>;
 
-/// A request of `install.ndjson`. What the server could not read has no name.
+/// A request of `install.ndjson`. A request that the server could not read has no name.
 #[derive(Deserialize)]
 struct Install {
     file: String,
@@ -170,7 +170,7 @@ impl Server<'_> {
         }
     }
 
-    /// Without those whose names the server does not accept: it does not publish them.
+    /// Removes those whose names the server does not accept: it does not publish them.
     fn established(&self, crds: Vec<OurCrd>) -> Vec<OurCrd> {
         let stored = self.folder.join("bodies").join("customresourcedefinitions.json.zst");
         let stored: Value =
@@ -218,7 +218,7 @@ impl Server<'_> {
         Ok(recorded)
     }
 
-    /// A body by the name that the exchange has for it, which may lack the `.zst`.
+    /// Returns a body by its name in the exchange, which may lack the `.zst`.
     fn body(&self, file: &str) -> Result<Vec<u8>, String> {
         let path = self.folder.join(file);
         let path = if path.is_file() { path } else { self.folder.join(format!("{file}.zst")) };
@@ -251,7 +251,7 @@ impl Server<'_> {
     }
 }
 
-/// The server's answers that concern CustomResourceDefinitions.
+/// The server's responses for CustomResourceDefinitions.
 #[derive(Default)]
 struct Recorded {
     /// Documents with their ETags, by path.
@@ -261,7 +261,7 @@ struct Recorded {
     v2: Option<(Vec<u8>, String)>,
 }
 
-/// Whether a v3 document is that of a group version of CustomResourceDefinitions.
+/// Returns whether a v3 document is that of a group version of CustomResourceDefinitions.
 fn of_crds(document: &[u8]) -> bool {
     document.starts_with(br#"{"openapi":"3.0.0","info":{"title":"Kubernetes CRD Swagger""#)
 }

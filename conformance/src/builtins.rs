@@ -1,7 +1,7 @@
-//! Requests with objects of built-in kinds, beside what kube-apiserver's own code answers (area `builtins`).
+//! Requests with objects of built-in kinds, compared with kube-apiserver's own code (area `builtins`).
 //!
-//! An answer that nothing here judges is missing, never equal: a refused object that is accepted, because a rule is not
-//! known, and warnings and other answers that are not made.
+//! An answer that is not checked here is missing, never equal: a rejected object that is accepted because a rule is
+//! unknown, and warnings and other answers that are not produced.
 
 use crate::golden;
 use crate::known::Known;
@@ -27,7 +27,7 @@ use std::path::Path;
 
 /// The folder of the answers.
 pub(crate) const FOLDER: &str = "builtins/1.36";
-/// The version of objects that are stored already.
+/// The version of objects that are already stored.
 const VERSION: &str = "1";
 
 /// A request and its answer.
@@ -56,12 +56,12 @@ pub(crate) struct Answer {
     pub(crate) result: Option<Value>,
 }
 
-/// Who gave an answer.
+/// The source of an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answered {
     /// The handlers of the server.
     Server,
-    /// The strategies behind them: nothing is said of fields that are unknown or appear twice.
+    /// The strategies behind the handlers: they do not report unknown or duplicate fields.
     Strategies,
 }
 
@@ -73,24 +73,24 @@ pub(crate) struct Cause {
     pub(crate) field: String,
     #[serde(default)]
     detail: String,
-    /// The value, where the message shows it.
+    /// The value, if the message shows it.
     #[serde(rename = "badValue", default)]
     value: Value,
-    /// The length of a long value, instead of it.
+    /// The length of a long value, which replaces it.
     #[serde(rename = "badValueBytes", default)]
     bytes: usize,
-    /// The value and the detail of an error that did not come from validation.
+    /// The value and the detail of an error that does not come from validation.
     #[serde(default)]
     text: String,
 }
 
-/// What becomes of a request here.
+/// Our result for a request.
 enum Ours {
-    /// It is not judged, for this reason.
+    /// It is not checked, for this reason.
     Unjudged(String),
     /// The message of a request that does not decode.
     Undecoded(String),
-    /// The message of an update that does not fit the stored object.
+    /// The message of an update that conflicts with the stored object.
     Conflict(String),
     Judged {
         /// The errors of strict decoding.
@@ -133,7 +133,7 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// Whether objects have a namespace.
+    /// Returns whether objects have a namespace.
     pub(crate) fn is_namespaced(&self) -> bool {
         self.strategy.is_namespaced()
     }
@@ -144,7 +144,7 @@ impl Subject {
         if case.group.is_empty() { plural.clone() } else { format!("{plural}.{}", case.group) }
     }
 
-    /// Where the server stores the object of an update.
+    /// Returns the key under which the server stores the object of an update.
     fn key(&self, _: &Case, namespace: Option<&str>, name: Option<&str>) -> String {
         // Resources whose objects are stored under an older name.
         let folder = match self.plural.as_str() {
@@ -231,7 +231,7 @@ pub(crate) fn judge(subject: &Subject, case: &Case, answered: Answered, table: &
         (200 | 201, Some(result)) => {
             let verdict = if accepts { Verdict::Equal } else { Verdict::Differing(format!("{errors:?} {refusal:?}")) };
             table.add(&row("accepted objects"), &record, verdict);
-            // Addresses and ports of Services are allocated behind the strategy.
+            // Addresses and ports of Services are allocated after the strategy.
             if answered == Answered::Strategies && case.kind == "Service" {
                 return;
             }
@@ -261,7 +261,7 @@ pub(crate) fn judge(subject: &Subject, case: &Case, answered: Answered, table: &
     }
 }
 
-/// The errors as sets with counts; none of ours are missing ones.
+/// Compares the errors as multisets. If we have none, the answer is missing.
 fn same_errors(ours: &[Cause], theirs: &[Cause]) -> Verdict {
     let mut left: Vec<&Cause> = theirs.iter().collect();
     let mut more: Vec<&Cause> = Vec::new();
@@ -280,8 +280,8 @@ fn same_errors(ours: &[Cause], theirs: &[Cause]) -> Verdict {
     if ours.is_empty() { Verdict::Missing(text) } else { Verdict::Differing(text) }
 }
 
-/// A value with null for empty lists and maps: objects here do not know whether a list that a request sent was empty or
-/// absent, which only values in messages show.
+/// Returns a value with null for empty lists and maps: objects here do not record whether a list in a request was empty
+/// or absent, which only values in messages show.
 fn without_empty(value: &Value) -> Value {
     match value {
         Value::Array(items) if items.is_empty() => Value::Null,
@@ -292,7 +292,7 @@ fn without_empty(value: &Value) -> Value {
     }
 }
 
-/// The same of values in a text.
+/// Does the same for values in a string.
 fn without_empty_texts(text: &str) -> String {
     text.replace("[]", "null").replace("{}", "null")
 }
@@ -308,7 +308,7 @@ impl Cause {
         let text = text.strip_prefix(&format!("{}: ", error.path)).unwrap_or(&text).to_owned();
         let bytes = match &error.value {
             BadValue::Json(text) => text.len(),
-            // With its quotes.
+            // Includes the quotes.
             BadValue::Text(text) => text.len() + 2,
             _ => 0,
         };
@@ -316,7 +316,7 @@ impl Cause {
         Cause { kind, field, detail: error.detail.clone(), value, bytes, text }
     }
 
-    /// Whether one of our errors is as a recorded one.
+    /// Returns whether one of our errors matches a recorded one.
     fn is_as(&self, recorded: &Cause) -> bool {
         let hides_value = ["FieldValueRequired", "FieldValueForbidden", "FieldValueTooLong"].contains(&&*self.kind);
         (&self.kind, &self.field) == (&recorded.kind, &recorded.field)
@@ -333,14 +333,14 @@ impl Cause {
             }
     }
 
-    /// Whether the value can have this length in bytes: each null may stand for an empty list or map.
+    /// Returns whether the value can have this length in bytes: each null may represent an empty list or map.
     fn has_bytes(&self, bytes: usize) -> bool {
         let shorter = self.bytes.checked_sub(bytes);
         shorter.is_some_and(|shorter| shorter % 2 == 0 && shorter / 2 <= self.text.matches("null").count())
     }
 }
 
-/// The warnings as sets; none of ours are missing ones.
+/// Compares the sorted warnings. If we have none, the answer is missing.
 fn same_warnings(mut ours: Vec<String>, theirs: &[String]) -> Verdict {
     let mut theirs = theirs.to_vec();
     ours.sort();
@@ -447,13 +447,13 @@ fn read<'t>(text: &'t str, tape: &'t mut Tape) -> Option<Node<'t>> {
     tape.document(text).root()
 }
 
-/// What the server of the answers chooses.
+/// Returns the values that the server of the answers assigns.
 fn assigned() -> Assigned<'static> {
     let user = User { name: "admin", uid: "admin-uid", groups: &["system:masters", "system:authenticated"] };
     Assigned { user: Some(user), ..Assigned::default() }
 }
 
-/// The old object with what the recorder sets.
+/// Returns the old object with the fields that the recorder sets.
 fn stored_before<'a>(old: Decodable<'a>, namespaced: bool, arena: &'a Bump) -> Decodable<'a> {
     let metadata = old.get("metadata").and_then(Decodable::as_map);
     let Some((map, mut metadata)) = old.as_map().zip(metadata) else { return old };
@@ -468,7 +468,7 @@ fn stored_before<'a>(old: Decodable<'a>, namespaced: bool, arena: &'a Bump) -> D
     Decodable::Map(map.with("metadata", Some(Decodable::Map(metadata)), arena))
 }
 
-/// What the recorder leaves out of results.
+/// Removes the fields that the recorder leaves out of results.
 pub(crate) fn without_system_fields(mut object: Value) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in ["uid", "resourceVersion", "creationTimestamp", "managedFields"] {
@@ -478,7 +478,7 @@ pub(crate) fn without_system_fields(mut object: Value) -> Value {
     object
 }
 
-/// Where two objects first differ.
+/// Returns where two objects first differ.
 fn difference(ours: &Value, theirs: &Value, path: &str) -> Option<String> {
     match (ours, theirs) {
         (Value::Object(ours), Value::Object(theirs)) => {

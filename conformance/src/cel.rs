@@ -1,5 +1,4 @@
-//! Compares answers about expressions: messages, types, costs and values, and what definitions with rules are answered
-//! with.
+//! Compares answers about expressions: messages, types, costs and values, and the answers to definitions with rules.
 
 use crate::known::Known;
 use crate::structural::{CrdName, Expected, Files, compare_errors, records, with_definition};
@@ -32,7 +31,7 @@ pub(crate) fn add(table: &mut Table, compared: Vec<cel::Comparison>) {
     }
 }
 
-/// The errors about definitions with the random schemas.
+/// Compares the errors for definitions with the random schemas.
 fn definitions(folder: &Path, table: &mut Table) {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -71,7 +70,7 @@ fn definitions(folder: &Path, table: &mut Table) {
     }
 }
 
-/// The rules of the definitions of the corpus, each as those of a random schema.
+/// Compares the rules of the definitions of the corpus, each as those of a random schema.
 fn rules_of_corpus(folder: &Path, corpus: &Path, table: &mut Table) {
     #[derive(Deserialize)]
     struct Line {

@@ -1,6 +1,6 @@
-//! Area `changes`: what `kubeshape-diff` says about two definitions, held against the Kubernetes libraries. Each
-//! witness is accepted under the old definition and not under the new one; and where the new definition refuses an
-//! object that the old one accepts, some change says so.
+//! Area `changes`: compares the findings of `kubeshape-diff` about two definitions with the Kubernetes libraries. Each
+//! witness is accepted under the old definition and not under the new one; and if the new definition rejects an object
+//! that the old one accepts, some change reports this.
 //!
 //! Pairs are those of real projects (`upgrades` in the folder of inputs), definitions and changed ones of the recorded
 //! answers, and generated ones.
@@ -26,16 +26,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Objects that are drawn for a real pair, and for another one.
+/// Number of random objects for a real pair, and for another one.
 const DRAWN: usize = 300;
 const DRAWN_OF_OTHERS: usize = 24;
-/// How often a generated pair is drawn again because a server refuses one of its definitions.
+/// How often a generated pair is replaced because a server rejects one of its definitions.
 const ROUNDS: u64 = 24;
-/// So many generated pairs stand for all real ones; fewer stand for a part of them.
+/// This many generated pairs include all real ones; fewer include a share of them.
 const ALL: u64 = 2_000;
 
-/// Compares all of a plan: as many generated pairs as it counts, a half as many changed real definitions, and all real
-/// pairs or their share.
+/// Compares all of a plan: its number of generated pairs, half as many changed real definitions, and all real pairs or
+/// their share.
 ///
 /// # Errors
 /// Go is not installed, or the Go program fails.
@@ -115,7 +115,7 @@ fn upgrades(folder: &Path) -> Result<Vec<Pair>, String> {
     Ok(out)
 }
 
-/// What the Go program answers.
+/// The answer of the Go program.
 #[derive(Deserialize)]
 struct Answer {
     error: Option<String>,
@@ -123,7 +123,7 @@ struct Answer {
     cases: Vec<Case>,
 }
 
-/// What it says about one object.
+/// Its answer for one object.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Case {
@@ -149,7 +149,7 @@ impl Case {
         self.panic.is_none() && self.decode_error.is_none() && self.errors.is_empty() && self.unknown.is_empty()
     }
 
-    /// Why a strict request is refused: the fields, and the words.
+    /// Returns why a strict request is rejected: the fields, and the messages.
     fn refusals(&self) -> Vec<(String, String)> {
         let decode = self.decode_error.iter().map(|error| (String::new(), error.clone()));
         let unknown = self.unknown.iter().map(|path| (path.clone(), "unknown field".to_owned()));
@@ -165,7 +165,8 @@ struct Tally {
     drawn: usize,
     accepted: usize,
     refused: usize,
-    /// Refusals that were asked about without the changes that tell of them, and those whose definition is then none.
+    /// Rejections that were checked again without the changes that report them, and those whose remaining definition a
+    /// server rejects.
     undone: usize,
     open: usize,
 }
@@ -180,7 +181,7 @@ struct Area {
 type Claims = Vec<(String, Outcome, Value)>;
 
 impl Area {
-    /// Judges each version that both definitions have. Returns whether a server takes both definitions.
+    /// Compares each version that both definitions have. Returns whether a server accepts both definitions.
     fn pair(&mut self, kind: &str, pair: &Pair, drawn: usize, more: &[Value], seed: u64) -> Result<bool, String> {
         let versions = |crd: &Value| {
             let versions = crd["spec"]["versions"].as_array().cloned().unwrap_or_default();
@@ -191,7 +192,7 @@ impl Area {
         if kept.is_empty() || pair.old["apiVersion"] != "apiextensions.k8s.io/v1" {
             return Ok(false);
         }
-        // Most changes of generated definitions are refused, and objects cost more than the question.
+        // Most changes of generated definitions are rejected, and objects cost more than this check.
         if kind == "generated" {
             for crd in [&pair.old, &pair.new] {
                 let asked = json!({"definition": of_version(crd, &kept[0]), "objects": []});
@@ -220,7 +221,7 @@ impl Area {
             }
             let first = claims.len();
             let mut all: Vec<Value> = claims.iter().map(|(_, _, object)| object.clone()).chain(objects).collect();
-            // Upstream's strategies want the namespace that a request would add.
+            // Upstream's strategies require the namespace that a request would add.
             if pair.old["spec"]["scope"] == "Namespaced" {
                 all.iter_mut().for_each(in_namespace);
             }
@@ -229,7 +230,7 @@ impl Area {
             };
             let (before, after) = (ask(&pair.old)?, ask(&pair.new)?);
             if before.error.is_some() || after.error.is_some() {
-                // A server refuses one of the definitions.
+                // A server rejects one of the definitions.
                 continue;
             }
             is_judged = true;
@@ -273,8 +274,8 @@ impl Area {
         Ok(is_judged)
     }
 
-    /// Whether changes say that writers may be refused at a field: one of the field itself, or some above or below
-    /// without which the field is not complained about.
+    /// Returns whether changes report that writers may be rejected because of a field: a change of the field itself, or
+    /// some above or below without which the field has no error.
     fn is_told(
         &mut self,
         pair: &Pair,
@@ -283,7 +284,7 @@ impl Area {
         (field, detail): (&str, &str),
         object: &Value,
     ) -> Result<bool, String> {
-        // Upstream stops after an error, and says so.
+        // Upstream stops after an error, with a message.
         if detail.contains("some validation rules were not checked") {
             return Ok(true);
         }
@@ -306,14 +307,14 @@ impl Area {
         let answer: Answer = self.oracle.ask(&pair.label, &asked)?;
         self.tally.undone += 1;
         let Some(case) = answer.cases.first().filter(|_| answer.error.is_none()) else {
-            // A server refuses what is left.
+            // A server rejects what is left.
             self.tally.open += 1;
             return Ok(true);
         };
         Ok(!case.refusals().iter().any(|(other, detail)| field_of(other, detail) == field))
     }
 
-    /// Whether breaking claims have witnesses.
+    /// Checks that breaking findings have witnesses.
     fn proofs(&mut self, kind: &str, pair: &Pair, changes: &[Change], proofs: &[Proof]) {
         for (change, proof) in changes.iter().zip(proofs) {
             let is_breaking = |consumer| change.class_for(consumer) == Some(Class::Breaking);
@@ -331,7 +332,7 @@ impl Area {
         }
     }
 
-    /// Says how many pairs and objects there were.
+    /// Prints the numbers of pairs and objects.
     fn end_of(&mut self, kind: &str) {
         let Tally { pairs, drawn, accepted, refused, undone, open } = std::mem::take(&mut self.tally);
         let remark = format!(
@@ -342,7 +343,7 @@ impl Area {
     }
 }
 
-/// Reads both definitions. None if one is not decoded.
+/// Reads both definitions. Returns `None` if one cannot be decoded.
 fn with_both<T>(old: &str, new: &str, then: impl FnOnce(&Crd<'_>, &Crd<'_>) -> T) -> Option<T> {
     let (mut old_tape, mut new_tape) = (Tape::new(), Tape::new());
     Stream::new(old.as_bytes(), Limits::default()).ok()?.next(&mut old_tape)?.ok()?;
@@ -353,7 +354,7 @@ fn with_both<T>(old: &str, new: &str, then: impl FnOnce(&Crd<'_>, &Crd<'_>) -> T
     Some(then(&old, &new))
 }
 
-/// The definition with one version only, which the Go program then judges by.
+/// Returns the definition with only one version, which the Go program then uses.
 fn of_version(crd: &Value, name: &str) -> Value {
     let mut out = crd.clone();
     if let Some(versions) = out["spec"]["versions"].as_array_mut() {
@@ -372,7 +373,8 @@ fn of_version(crd: &Value, name: &str) -> Value {
     out
 }
 
-/// The witnesses that objects of one version show. What becomes of a request to another place is not in the answers.
+/// Returns the witnesses that objects of one version show. The answers do not contain the results of requests to other
+/// versions.
 fn claims(changes: &[Change], proofs: &[Proof], version: &str) -> Claims {
     let about = changes.iter().zip(proofs).filter(|(change, _)| {
         change.version == version && !matches!(change.code, Code::DiffSubresource | Code::DiffVersionGone)
@@ -387,14 +389,14 @@ fn claims(changes: &[Change], proofs: &[Proof], version: &str) -> Claims {
         .collect()
 }
 
-/// Whether an object shows what a witness is said to show.
+/// Compares an object with the outcome of its witness.
 fn witness_verdict(outcome: Outcome, object: &Value, before: &Case, after: &Case) -> Verdict {
     if !before.is_accepted() {
         return Verdict::Differing(format!("the old definition refuses {object}: {:?}", before.refusals()));
     }
     let is_shown = match outcome {
         Outcome::Refused => after.decode_error.is_some() || !after.errors.is_empty(),
-        // What is not an object of the kind any more is refused before fields are dropped.
+        // An object that no longer has the kind is rejected before fields are dropped.
         Outcome::Dropped => !after.unknown.is_empty() || after.decode_error.is_some(),
         Outcome::StoredOtherwise => before.result != after.result,
     };
@@ -412,13 +414,13 @@ fn in_namespace(object: &mut Value) {
     }
 }
 
-/// The field of an error. Errors of logic and of ranges of numbers name it in their text.
+/// Returns the field of an error. Errors of logic and of ranges of numbers have it in their message.
 fn field_of<'e>(field: &'e str, detail: &'e str) -> &'e str {
     let named = || detail.split('"').nth(1).or_else(|| detail.rsplit_once(" in ").map(|(_, name)| name));
     if field.is_empty() || field == "<nil>" { named().unwrap_or_default() } else { field }
 }
 
-/// Whether a field is another one, or above it.
+/// Returns whether a field is the same as another one, or above it.
 fn is_above(above: &str, below: &str) -> bool {
     let steps = |path: &str| {
         let path = path.replace(['[', ']'], ".");
@@ -430,14 +432,14 @@ fn is_above(above: &str, below: &str) -> bool {
         && above.iter().zip(&below).all(|(one, other)| one == "*" || other == "*" || one == other)
 }
 
-/// Objects of one version: samples of the old definition with some values replaced. Most of these values fit the old
-/// schema, some fit the new one, and some have a wrong type.
+/// Returns objects of one version: samples of the old definition with some values replaced. Most of these values match
+/// the old schema, some match the new one, and some have a wrong type.
 fn objects(old: &Crd<'_>, new: &Crd<'_>, version: &str, count: usize, seed: u64) -> Vec<Value> {
     let find = |crd: &'_ Crd<'_>| crd.versions.iter().position(|other| other.name == version);
     let (Some(was), Some(is)) = (find(old), find(new)) else { return Vec::new() };
     let arena = Bump::new();
     let mut resource = Resource::new(old, &old.versions[was], crate::RECORDED, &arena);
-    // So that the status is drawn, too.
+    // Includes the status in the samples.
     resource.status = false;
     let Some(schema) = resource.schema else { return Vec::new() };
     let other = new.versions[is].schema;
@@ -455,7 +457,7 @@ fn objects(old: &Crd<'_>, new: &Crd<'_>, version: &str, count: usize, seed: u64)
     out
 }
 
-/// A place in a schema, and a value for it.
+/// Returns a place in a schema, and a value for it.
 fn place<'a>(
     root: &'a Schema<'a>,
     other: Option<&'a Schema<'a>>,

@@ -1,4 +1,4 @@
-//! All CustomResourceDefinitions of a cluster, and the documents that a server makes of them.
+//! All CustomResourceDefinitions of a cluster, and the documents that a server builds from them.
 
 use crate::golden;
 use crate::input::{Answer, OurCrd, answers};
@@ -34,7 +34,7 @@ impl Cluster {
         texts.flat_map(|bytes| answers(&bytes, publisher)).filter_map(Answer::into_crd).collect()
     }
 
-    /// Merges CustomResourceDefinitions. If several have one name, the first counts.
+    /// Merges CustomResourceDefinitions. If several have the same name, the first is used.
     pub fn new(crds: Vec<OurCrd>, publisher: &Publisher) -> Cluster {
         let (mut v3, mut v2) = (MergeV3::new(), MergeV2::new());
         for crd in first_of_name(crds) {
@@ -53,10 +53,10 @@ impl Cluster {
     }
 }
 
-/// A server's v2 document: all CustomResourceDefinitions merged onto the document that it has without any.
+/// Returns a server's v2 document: all CustomResourceDefinitions merged into its document without them.
 ///
 /// # Errors
-/// The document is not a v2 document, or a server could not merge.
+/// The document is not a v2 document, or a server could not merge it.
 pub fn served_v2(crds: Vec<OurCrd>, publisher: &Publisher, document: &[u8]) -> Result<Merged, MergeError> {
     let mut v2 = MergeV2::new();
     for crd in first_of_name(crds) {

@@ -1,4 +1,4 @@
-//! Area `crds`: what the libraries answer for every CustomResourceDefinition, alone and merged.
+//! Area `crds`: the answers of the libraries for every CustomResourceDefinition, alone and merged.
 
 use crate::cluster::Cluster;
 use crate::discovery::Discovery;
@@ -137,7 +137,7 @@ fn single(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
                         *at += 1;
                         Verdict::Differing(format!("{} is read by us, theirs: {theirs}", crd.name))
                     }
-                    // What they cannot read gives no answer here: it is not a CustomResourceDefinition.
+                    // A document that they cannot read is not a CustomResourceDefinition, so there is no answer here.
                     _ => Verdict::Equal,
                 };
                 table.add("reading", &label, verdict);
@@ -175,7 +175,7 @@ fn single(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
     }
 }
 
-/// Our answers that have no record.
+/// Adds our answers without a record.
 fn only_ours(answers: &[Answer], project: &str, file: &str, table: &mut Table) {
     for answer in answers {
         let what = match answer {
@@ -232,7 +232,7 @@ fn version(record: &Record<'_>, crd: Option<&OurCrd>, index: usize, label: &str,
     }
 }
 
-/// The index of v3 documents and its ETag.
+/// Returns the index of v3 documents and its ETag.
 fn index(cluster: &Cluster) -> (Vec<u8>, String) {
     let mut paths = serde_json::Map::new();
     for (path, document) in &cluster.v3 {
@@ -246,7 +246,7 @@ fn index(cluster: &Cluster) -> (Vec<u8>, String) {
     (text.into_bytes(), etag)
 }
 
-/// Our document of a record, if there is one.
+/// Returns our document for a record, if there is one.
 fn printed<'c>(ours: &'c Cluster, record: &Record<'_>) -> Option<(&'c [u8], Dialect)> {
     match record.record.as_str() {
         "v3" => Some((ours.v3.get(&record.path)?.as_deref().ok()?, Dialect::V3)),

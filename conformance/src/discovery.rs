@@ -1,5 +1,5 @@
-//! Discovery: what the libraries answer for the CustomResourceDefinitions of a project, and every discovery body of
-//! a real server. The server's own groups are read from its answers without any CustomResourceDefinition.
+//! Discovery: the answers of the libraries for the CustomResourceDefinitions of a project, and every discovery body of
+//! a real server. The server's own groups are read from its responses without any CustomResourceDefinition.
 
 use crate::cluster::first_of_name;
 use crate::exchanges;
@@ -22,15 +22,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// All groups of a server by name, the core group among them.
+/// All groups of a server by name, including the core group.
 #[derive(Clone, Debug)]
 pub struct Discovery {
     groups: BTreeMap<Arc<str>, Group>,
-    /// Where the server is reached; empty for the libraries.
+    /// The address of the server; empty for the libraries.
     address: String,
 }
 
-/// CustomResourceDefinitions by group, in the order of the files. If several have one name, the first counts.
+/// CustomResourceDefinitions by group, in the order of the files. If several have the same name, the first is used.
 fn by_group(crds: &[OurCrd]) -> BTreeMap<Arc<str>, Vec<&CustomResource>> {
     let mut groups: BTreeMap<Arc<str>, Vec<&CustomResource>> = BTreeMap::new();
     for crd in first_of_name(crds) {
@@ -40,7 +40,8 @@ fn by_group(crds: &[OurCrd]) -> BTreeMap<Arc<str>, Vec<&CustomResource>> {
 }
 
 impl Discovery {
-    /// Of definitions that are all established, whatever names they claim, because the libraries get them like this.
+    /// Creates it for definitions that are all treated as established, whatever their names, because the libraries get
+    /// them like this.
     pub fn of_library(crds: &[OurCrd]) -> Discovery {
         let groups = by_group(crds).into_iter().filter_map(|(name, all)| {
             let versions = custom_group_versions(all).into_iter().map(Arc::new);
@@ -49,7 +50,7 @@ impl Discovery {
         Discovery { groups: groups.collect(), address: String::new() }
     }
 
-    /// Of a server at an address, with its own groups and definitions, created in this order.
+    /// Creates it for a server at an address, with its own groups and definitions, created in this order.
     pub fn of_server(own: &[Group], crds: &[OurCrd], address: String) -> Discovery {
         let mut groups: BTreeMap<Arc<str>, Group> =
             own.iter().map(|group| (Arc::clone(&group.name), group.clone())).collect();
@@ -63,7 +64,7 @@ impl Discovery {
         Discovery { groups, address }
     }
 
-    /// One answer of the libraries' handlers; an empty path is the group list.
+    /// Compares one answer of the libraries' handlers; an empty path is the group list.
     pub fn library(&self, path: &str, theirs: &RawValue, etag: &str) -> Verdict {
         let theirs: Value = match serde_json::from_str(theirs.get()) {
             Ok(theirs) => theirs,
@@ -79,7 +80,7 @@ impl Discovery {
             }
             print::aggregated(&mut ours, AggregatedVersion::V2, self.groups.values(), Encoding::Json);
         } else if path.is_empty() {
-            // This one is sorted by name.
+            // This list is sorted by name.
             print::group_list(&mut ours, self.groups.values(), Encoding::Json);
         } else {
             match self.body(path, false, Encoding::Json) {
@@ -96,7 +97,7 @@ impl Discovery {
         }
     }
 
-    /// The body of a path, given without empty segments.
+    /// Returns the body of a path, given without empty segments.
     fn body(&self, path: &str, aggregated: bool, encoding: Encoding) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         let named = || self.groups.values().filter(|group| !group.name.is_empty());
@@ -124,7 +125,8 @@ impl Discovery {
         Some(out)
     }
 
-    /// Whether the order of resources is not fixed: the list of a group version of CustomResourceDefinitions.
+    /// Returns whether the order of resources is not fixed: for the list of a group version of
+    /// CustomResourceDefinitions.
     fn without_order(&self, path: &str) -> bool {
         let ["apis", group, version] = path.split('/').collect::<Vec<_>>()[..] else { return false };
         let versions = self.groups.get(group).into_iter().flat_map(|group| &group.versions);
@@ -132,7 +134,7 @@ impl Discovery {
     }
 }
 
-/// A list of resources sorted by name; anything else as it is.
+/// Returns a list of resources sorted by name, and other documents unchanged.
 fn without_order(mut document: Value) -> Value {
     if let Some(Value::Array(resources)) = document.get_mut("resources") {
         resources.sort_by_key(|resource| {
@@ -143,7 +145,7 @@ fn without_order(mut document: Value) -> Value {
     document
 }
 
-/// The groups of a server, read from its discovery documents.
+/// Returns the groups of a server, read from its discovery documents.
 pub fn recorded_groups(folder: &Path) -> Vec<Group> {
     let mut records = Records::default();
     for file in golden::files(&folder.join("bodies").join("discovery")) {
@@ -260,7 +262,7 @@ impl Discovery {
     }
 }
 
-/// The bytes of a base64 text of a recording.
+/// Returns the bytes of a base64 string in a recording.
 fn from_base64(text: &str) -> Vec<u8> {
     let digit = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),

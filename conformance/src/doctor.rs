@@ -1,5 +1,5 @@
-//! The proposals of the cost doctor: with all bounds a definition keeps the limits, without any one of them it does
-//! not.
+//! The proposals of the cost doctor: with all bounds a definition is within the limits, and without any one of them it
+//! is not.
 
 use crate::structural::with_definition;
 use crate::table::{Table, Verdict};
@@ -7,19 +7,19 @@ use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Bound, Defaults};
 use serde_json::Value;
 
-/// What is recorded of a definition that costs too much.
+/// The recorded message about a definition that costs too much.
 pub(crate) const OVER: &str = "exceeds budget by factor of";
 
-/// Tries the proposals for a definition that costs too much in a release. Others are left out.
+/// Checks the proposals for a definition that costs too much in a release. Other definitions are skipped.
 pub(crate) fn add(row: &str, label: &str, definition: &Value, release: Release, table: &mut Table) {
     if is_over(definition, release) {
         let mut verdict = |changed: &Value| Ok(is_over(changed, release));
-        // This verdict has no failure.
+        // This check cannot fail.
         let _: Result<(), String> = propose(row, label, definition, release, table, &mut verdict);
     }
 }
 
-/// Tries the proposals for a definition that costs too much, by a verdict on whether a definition does.
+/// Checks the proposals for a definition that costs too much, with a function that decides whether a definition does.
 pub(crate) fn propose(
     row: &str,
     label: &str,
@@ -63,7 +63,7 @@ pub(crate) fn propose(
     Ok(())
 }
 
-/// Whether a definition is refused for the costs of its rules, and for nothing else.
+/// Returns whether a definition is rejected only because of the costs of its rules.
 pub(crate) fn only_costs_too_much(definition: &Value, release: Release) -> bool {
     let details = details(definition, release);
     !details.is_empty() && details.iter().all(|detail| detail.contains(OVER))
@@ -73,7 +73,7 @@ fn is_over(definition: &Value, release: Release) -> bool {
     details(definition, release).iter().any(|detail| detail.contains(OVER))
 }
 
-/// What is said of a definition that is created.
+/// Returns the errors for a definition that is created.
 fn details(definition: &Value, release: Release) -> Vec<String> {
     let errors = with_definition(&definition.to_string(), Defaults::Set, |definition, arena| {
         crd::validate(&definition.prepare_for_create(release, arena), release)
@@ -83,7 +83,7 @@ fn details(definition: &Value, release: Release) -> Vec<String> {
 
 /// Writes a bound into the manifest.
 fn put(definition: &mut Value, bound: &Bound) -> Option<()> {
-    // What is the same in all versions is at the top of the form that is validated.
+    // Members that are the same in all versions are at the top of the form that is validated.
     let (versions, mut rest) = if let Some(rest) = bound.path.strip_prefix("spec.validation.openAPIV3Schema") {
         (0..definition.pointer("/spec/versions")?.as_array()?.len(), rest)
     } else {

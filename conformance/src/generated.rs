@@ -1,6 +1,5 @@
 //! Area `generated`: random manifests, documents, objects of built-in kinds and sequences of server-side apply,
-//! answered by the Kubernetes libraries in the same run. Before a difference is shown, its input is made as small as
-//! possible.
+//! answered by the Kubernetes libraries in the same run. Before a difference is shown, its input is reduced.
 
 use crate::answers::{compare_file, compare_merged};
 use crate::input::{Answer, answers};
@@ -25,10 +24,10 @@ use kubeshape_schema::{Bump, Profile};
 use kubeshape_yaml::{Limits, Stream, Tape, json};
 use std::collections::BTreeSet;
 
-/// How much is generated, and from which seed.
+/// The number of inputs, and the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// How many streams of manifests, and as many YAML documents.
+    /// Number of streams of manifests, and of YAML documents.
     pub count: u64,
     /// The seed of the first.
     pub seed: u64,
@@ -40,9 +39,9 @@ impl Default for Plan {
     }
 }
 
-/// How many differences are made small and shown in full. Further ones are only counted.
+/// The maximum number of differences that are reduced and shown in full. Further ones are only counted.
 const SHOWN: usize = 20;
-/// Sequences of server-side apply, and as many of its other calls, for every two streams of manifests.
+/// Number of sequences of server-side apply, and of its other calls, for every two streams of manifests.
 const SEQUENCES: u64 = 5;
 /// How often the program tries to make a difference smaller.
 const STEPS: usize = 400;
@@ -73,7 +72,7 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
 fn whole_documents(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), String> {
     let plan = Plan { count: plan.count / 2, ..*plan };
     let compare = |id: &str, text: &str, answer: DocumentAnswer, table: &mut Table| {
-        // Where upstream's lists and maps hold pointers it prints null again; the model knows no null there.
+        // Where upstream's lists and maps have pointers, it prints null again; the model has no null there.
         if !(answer.kind == "v3" && answer.json.as_ref().is_some_and(|json| holds_null_objects(json.get()))) {
             compare_record(&answer, text.as_bytes(), id, table);
         }
@@ -85,7 +84,7 @@ fn whole_documents(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Resul
     Ok(())
 }
 
-/// Whether one of the v3 parameters, servers or schemas is null.
+/// Returns whether one of the v3 parameters, servers or schemas is null.
 fn holds_null_objects(json: &str) -> bool {
     fn holds(value: &serde_json::Value, named: bool) -> bool {
         use serde_json::Value;
@@ -100,7 +99,7 @@ fn holds_null_objects(json: &str) -> bool {
     serde_json::from_str(json).is_ok_and(|value| holds(&value, false))
 }
 
-/// Documents that are merged as a server merges those of aggregated servers.
+/// Compares documents that are merged as a server merges those of aggregated servers.
 fn aggregates(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), String> {
     let strategy = openapi_v2_documents();
     for n in 0..plan.count / 4 {
@@ -128,7 +127,7 @@ struct Aggregated {
     error: Option<String>,
 }
 
-/// The aggregate as a server sends it.
+/// Returns the aggregate as a server sends it.
 fn aggregate(texts: &[String]) -> Result<Vec<u8>, String> {
     let mut aggregator = Aggregator::new(Profile::Kube);
     for text in texts {
@@ -183,12 +182,12 @@ fn generated<T: for<'a> serde::Deserialize<'a>>(
 
 fn compare_stream(id: &str, text: &str, theirs: &FileAnswer, publisher: &Publisher, table: &mut Table) {
     let ours = answers(text.as_bytes(), publisher);
-    // What makes a library panic has no answer; a wrong value may have put such a thing into a manifest.
+    // There is no answer if a library panics; a wrong value may have put the cause into a manifest.
     if theirs.crds.iter().any(|crd| crd.panic.is_some()) {
         return;
     }
     compare_file(theirs, &ours, table);
-    // Of two versions with one name the Go program merges both, a server the last.
+    // Of two versions with the same name, the Go program merges both, a server the last.
     let twice = theirs.crds.iter().any(|crd| {
         let names: BTreeSet<&str> = crd.versions.iter().map(|version| version.version.as_str()).collect();
         names.len() < crd.versions.len()
@@ -213,7 +212,7 @@ fn compare_yaml(id: &str, text: &str, theirs: YamlAnswer, table: &mut Table) {
     table.add("yaml", id, verdict);
 }
 
-/// The first document of a string as Kubernetes' JSON.
+/// Returns the first document of a string as Kubernetes' JSON.
 fn first_document(text: &str) -> Result<String, String> {
     let mut stream =
         Stream::with_path(text.as_bytes(), Limits::default(), kubeshape_yaml::Path::Yaml).map_err(|e| e.to_string())?;

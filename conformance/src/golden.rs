@@ -1,4 +1,4 @@
-//! Reading recorded answers.
+//! Reads recorded answers.
 #![allow(clippy::format_push_string, clippy::format_collect)]
 
 pub use kubeshape_conformance_cel::first_difference;
@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// A file's bytes, decompressed by its name: `.gz`, `.zst` or neither.
+/// Returns a file's bytes, decompressed by its name: `.gz`, `.zst` or neither.
 ///
 /// # Errors
 /// The file cannot be read or decompressed.
@@ -41,7 +41,7 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     out
 }
 
-/// Where two strings first differ, with some of the text there.
+/// Returns where two strings first differ, with some of the contents there.
 pub fn first_byte_difference(ours: &[u8], theirs: &[u8]) -> Option<String> {
     if ours == theirs {
         return None;
@@ -65,7 +65,7 @@ pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The records of a file; none if there is no such file.
+/// Returns the records of a file, or none if there is no such file.
 pub(crate) fn lines<T: for<'a> Deserialize<'a>>(file: &Path) -> Result<Vec<T>, String> {
     if !file.exists() {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Our answers for a file, in a form that is easily compared.
+//! Our answers for a file, in a form that is easy to compare.
 
 use kubeshape_discovery::{CustomResource, custom_resource};
 use kubeshape_publish::{Publisher, V2Form, V2Fragments, V3Fragments};
@@ -47,7 +47,7 @@ pub struct OurVersion {
     pub v3_fragments: V3Fragments,
 }
 
-/// What a document of a file is.
+/// The answer for a document of a file.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// A CustomResourceDefinition.
@@ -66,7 +66,7 @@ impl Answer {
     }
 }
 
-/// Our answers for a file, in document order. There is none for anything but a CustomResourceDefinition.
+/// Returns our answers for a file, in document order. Only CustomResourceDefinitions have answers.
 pub fn answers(bytes: &[u8], publisher: &Publisher) -> Vec<Answer> {
     let mut out = Vec::new();
     let mut stream = match Stream::new(bytes, Limits::default()) {
@@ -103,7 +103,7 @@ fn answer(manifest: kubeshape_structural::read::Manifest<'_>, publisher: &Publis
         .versions()
         .iter()
         .map(|version| {
-            // Of two versions with one name, upstream looks at the schema of the first.
+            // Of two versions with the same name, upstream uses the schema of the first.
             let name = version.version().name;
             let first =
                 resource.versions().iter().find(|other| other.version().name == name).unwrap_or(version).version();
@@ -153,7 +153,7 @@ fn answer(manifest: kubeshape_structural::read::Manifest<'_>, publisher: &Publis
     }))
 }
 
-/// Whether a place is at or inside another one.
+/// Returns whether a location is at or inside another one.
 fn within(node: kubeshape_yaml::Node<'_>, at: u32, outer: u32) -> bool {
     let document = node.document();
     document.pointer(at).starts_with(&document.pointer(outer))

@@ -1,4 +1,4 @@
-//! `KNOWN.md`: differences that are accepted, each with its reason.
+//! `KNOWN.md`: accepted differences, each with its reason.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ pub struct Known {
 }
 
 impl Known {
-    /// Reads lines of the form ``- `AREA ROW RECORD`: reason``; everything else is prose. An entry without
-    /// a reason is ignored.
+    /// Reads lines of the form ``- `AREA ROW RECORD`: reason``; everything else is prose. An entry without a reason is
+    /// ignored.
     pub fn parse(text: &str) -> Known {
         let entries = text.lines().filter_map(|line| {
             let (entry, reason) = line.strip_prefix("- `")?.split_once("`: ")?;
@@ -20,17 +20,17 @@ impl Known {
         Known { entries: entries.collect() }
     }
 
-    /// The entries of this checkout.
+    /// Returns the entries of this checkout.
     pub fn of_checkout() -> Known {
         Known::parse(include_str!("../KNOWN.md"))
     }
 
-    /// Whether an entry names the record.
+    /// Returns whether there is an entry for the record.
     pub fn explains(&self, area: &str, row: &str, record: &str) -> bool {
         self.entries.contains(&format!("{area} {row} {record}"))
     }
 
-    /// The entries of an area.
+    /// Returns the entries of an area.
     pub fn of_area<'k>(&'k self, area: &'k str) -> impl Iterator<Item = &'k str> {
         self.entries
             .iter()

@@ -41,15 +41,15 @@ use kubeshape_validate::Release;
 use std::path::Path;
 use table::Table;
 
-/// The release whose answers are recorded, where a recording names none: 1.36.
+/// The release whose answers are recorded if a recording names none: 1.36.
 pub const RECORDED: Release = Release::nearest(36);
 
-/// A registry that answers as [`RECORDED`].
+/// Returns a registry with the rules of [`RECORDED`].
 pub(crate) fn registry() -> Registry {
     Registry::new(Settings::of(RECORDED))
 }
 
-/// A publisher over base documents, and the v2 document among them.
+/// A publisher with base documents, and the v2 document among them.
 #[derive(Clone, Debug)]
 pub struct BaseFolder {
     /// The publisher.
@@ -58,7 +58,8 @@ pub struct BaseFolder {
 }
 
 impl BaseFolder {
-    /// Every OpenAPI document below a folder, `.zst` and `.gz` decompressed; `None` if there is none.
+    /// Reads every OpenAPI document below a folder, with `.zst` and `.gz` decompressed. Returns `None` if there is
+    /// none.
     ///
     /// # Errors
     /// A document cannot be read.
@@ -71,13 +72,13 @@ impl BaseFolder {
         Ok(Some(BaseFolder { publisher, documents }))
     }
 
-    /// The documents as the area `apiserver` needs them.
+    /// Returns the documents as the area `apiserver` needs them.
     pub fn documents(&self) -> BaseDocuments<'_> {
         let v2 = self.documents.iter().map(|(_, bytes)| bytes).find(|bytes| bytes.starts_with(b"{\"swagger\""));
         BaseDocuments { publisher: &self.publisher, v2: v2.map(Vec::as_slice) }
     }
 
-    /// A publisher of another release, with the descriptions of these documents.
+    /// Returns a publisher of another release, with the descriptions of these documents.
     pub fn publisher_of(&self, release: Release) -> Option<Publisher> {
         Some(Publisher::new(Base::in_release(&self.documents, release).ok()?, Options::default()))
     }
@@ -102,7 +103,7 @@ pub const AREAS: [&str; 15] = [
     "suites",
 ];
 
-/// Whether the folders of recorded answers and of inputs hold anything of an area.
+/// Returns whether the folders of recorded answers and of inputs contain anything of an area.
 pub fn has_records(area: &str, golden: &Path, corpus: &Path) -> bool {
     match area {
         "suites" => suites::has_records(corpus),
@@ -135,7 +136,7 @@ pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolde
     }
 }
 
-/// The OpenAPI documents of a folder by name.
+/// Returns the OpenAPI documents of a folder by name.
 fn base_documents(base: &Path) -> Vec<(String, Vec<u8>)> {
     golden::files(base)
         .into_iter()

@@ -78,7 +78,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// The program of another release that the area `mutated` asks.
+    /// Returns the program of another release with which the area `mutated` compares.
     fn other(&self) -> Result<Option<mutated::Other>, String> {
         match (&self.oracle, self.kubernetes) {
             (Some(program), Some(release)) => Ok(Some(mutated::Other { program: program.clone(), release })),
@@ -142,7 +142,7 @@ fn folder(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).map(PathBuf::from)
 }
 
-/// Whether every area passed.
+/// Returns whether every area passed.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let golden = folder("KUBESHAPE_GOLDEN");
     let mut areas = arguments.areas.clone();
@@ -159,7 +159,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         None => None,
     };
     let table_of = |area: &String| table_of(area, arguments, golden.as_deref(), base.as_ref());
-    // Areas of records do not disturb each other.
+    // Areas of records are independent of each other.
     let tables: Vec<_> = if areas.iter().all(|area| AREAS.contains(&area.as_str())) {
         areas.par_iter().map(table_of).collect()
     } else {

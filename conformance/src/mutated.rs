@@ -1,5 +1,5 @@
-//! Area `mutated`: changed objects of built-in kinds, and what the strategies of kube-apiserver's own code answer in the same
-//! run. Before a difference is shown, its request is made as small as possible.
+//! Area `mutated`: changed objects of built-in kinds, and the answers of the strategies of kube-apiserver's own code in
+//! the same run. Before a difference is shown, its request is reduced.
 
 use crate::builtins::{self, Answered, Case, Subject};
 use crate::generated::Plan;
@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// How many values of a place are kept.
+/// The maximum number of values per place.
 const MOST_VALUES: usize = 50;
-/// What clients never choose, what handlers decide before strategies are asked, and what depends on chance or on other
+/// Fields that clients never choose, that handlers decide before strategies, and that depend on chance or on other
 /// objects (names of `generateName`, the parameters of policies).
 const LEFT_ALONE: [&str; 13] = [
     "apiVersion",
@@ -35,7 +35,7 @@ const LEFT_ALONE: [&str; 13] = [
     "namespace",
     "paramRef",
 ];
-/// What is allocated for Services behind the strategy.
+/// Fields that are allocated for Services after the strategy.
 const ALLOCATED: [&str; 5] = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort"];
 const TEXTS: [&str; 29] = [
     "",
@@ -82,7 +82,7 @@ pub struct Other {
 /// Compares all of a plan.
 ///
 /// # Errors
-/// Go is not installed, the Go program fails, or nothing is recorded of built-in kinds.
+/// Go is not installed, the Go program fails, or there are no recordings of built-in kinds.
 pub fn compare(plan: &Plan, other: Option<&Other>, golden: &Path, known: Known) -> Result<Table, String> {
     let mut table = Table::new("mutated", known);
     let (program, release) = match other {
@@ -100,18 +100,18 @@ pub fn compare(plan: &Plan, other: Option<&Other>, golden: &Path, known: Known) 
 
 /// A request that a server accepted.
 struct Accepted {
-    /// The object of the request, or what it replaced.
+    /// The object of the request, or the replaced object.
     object: Value,
     /// The stored object before an update of the status.
     old: Option<Value>,
 }
 
-/// What requests are made of.
+/// The parts from which requests are built.
 struct Inputs {
     kinds: Vec<(Value, Subject, Vec<Accepted>)>,
-    /// Values by the place that holds them.
+    /// Values by their place.
     values: BTreeMap<String, Vec<Value>>,
-    /// The members that objects have in a place.
+    /// The members of objects by their place.
     members: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -139,7 +139,7 @@ impl Inputs {
         if inputs.kinds.is_empty() { Err("no recorded answers about built-in kinds".to_owned()) } else { Ok(inputs) }
     }
 
-    /// Keeps the values of an object.
+    /// Stores the values of an object.
     fn note(&mut self, kind: &str, value: &Value, path: &mut Vec<Step>) {
         let place = place(kind, path);
         if let (Some(Step::Member(name)), Some((_, outer))) = (path.last(), path.split_last()) {
@@ -161,7 +161,7 @@ impl Inputs {
         self.values.get(place).filter(|values| !values.is_empty())
     }
 
-    /// Draws a request.
+    /// Returns a random request.
     fn request(&self, draw: &mut Draw) -> Value {
         let (name, _, all) = draw.pick(&self.kinds);
         let kind = name["kind"].as_str().unwrap_or_default();
@@ -238,8 +238,8 @@ impl Inputs {
 
     /// Compares an answer.
     fn compare(&self, id: &str, request: &Value, answer: &Value, table: &mut Table) {
-        // Code 400 is an object that does not decode, 599 an old one that does not: handlers say it in other words. A panic is
-        // no answer.
+        // Code 400 is an object that does not decode, 599 an old one that does not: handlers use other messages for
+        // them. A panic is not an answer.
         if matches!(answer["code"].as_u64(), None | Some(0 | 400 | 599)) || answer["panic"].is_string() {
             return;
         }
@@ -258,7 +258,7 @@ impl Inputs {
         if case.answer.errors.iter().any(|error| is_allocated(&error.field)) {
             return;
         }
-        // A handler says this.
+        // A handler gives this error.
         if case.kind == "Endpoints" {
             case.answer
                 .warnings
@@ -270,7 +270,7 @@ impl Inputs {
     }
 }
 
-/// The object of a request that was accepted without errors of strict decoding.
+/// Returns the object of a request that was accepted without errors of strict decoding.
 fn accepted(case: &Case) -> Option<Accepted> {
     let parsed =
         |raw: &Option<Box<serde_json::value::RawValue>>| serde_json::from_str::<Value>(raw.as_ref()?.get()).ok();
@@ -281,7 +281,7 @@ fn accepted(case: &Case) -> Option<Accepted> {
     let object = match (&old, &case.subresource) {
         (None, None) if case.kind != "Service" => parsed(&case.object)?,
         (_, Some(_)) => parsed(&case.object)?,
-        // A Service as it is with what was allocated.
+        // A Service with its allocated fields.
         (_, None) => case.answer.result.clone()?,
     };
     let object = without_assigned(object);
@@ -291,7 +291,7 @@ fn accepted(case: &Case) -> Option<Accepted> {
     (is_named && !has_parameters).then_some(Accepted { object, old: old.filter(|_| case.subresource.is_some()) })
 }
 
-/// An object without what a server assigns, and without owners: handlers warn of repeated ones.
+/// Returns an object without the fields that a server assigns, and without owners: handlers warn of duplicate ones.
 fn without_assigned(mut object: Value) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in LEFT_ALONE.iter().filter(|key| !matches!(**key, "namespace" | "generateName")) {
@@ -306,7 +306,7 @@ fn is_left_alone(member: &str) -> bool {
     LEFT_ALONE.contains(&member) || ALLOCATED.contains(&member)
 }
 
-/// An object keeps its name and namespace, and an update names the version that it replaces.
+/// Gives an object the name and namespace of its base, and an update the version that it replaces.
 fn identify(object: &mut Value, base: &Value, is_update: bool) {
     let Some(members) = object.as_object_mut() else { return };
     let metadata = members.entry("metadata").or_insert_with(|| json!({}));
@@ -328,7 +328,7 @@ fn identify(object: &mut Value, base: &Value, is_update: bool) {
     }
 }
 
-/// The moment of a request is another one in each run.
+/// Replaces the time of the request, which differs in each run.
 fn now_is_fixed(value: Value) -> Value {
     let is_now = |text: &str| text.len() == 20 && text.ends_with('Z') && text > "2026-06-01T" && text < "2100";
     match value {
@@ -386,7 +386,7 @@ fn steps(value: &Value) -> Vec<Step> {
     }
 }
 
-/// The paths of all values that may be changed.
+/// Collects the paths of all values that may be changed.
 fn paths(value: &Value, path: &mut Vec<Step>, all: &mut Vec<Vec<Step>>) {
     for step in steps(value) {
         let Some(inner) = step.of(value).filter(|_| !matches!(&step, Step::Member(name) if is_left_alone(name))) else {
@@ -399,7 +399,7 @@ fn paths(value: &Value, path: &mut Vec<Step>, all: &mut Vec<Vec<Step>>) {
     }
 }
 
-/// Where a value is: the same for the specs of all pods, whatever holds them.
+/// Returns the place of a value: the same for the specs of all pods, whatever contains them.
 fn place(kind: &str, path: &[Step]) -> String {
     let pod = match path {
         [first, rest @ ..] if kind == "Pod" && first.is("spec") => Some(rest),

@@ -81,7 +81,7 @@ fn synthetic(folder: &Path, table: &mut Table) {
             let validator = Validator::new(schema, arena);
             for (at, case) in line.cases.iter().enumerate() {
                 let label = format!("{number} {at}");
-                // Values of the records live longer than the arena.
+                // Values of the records must live longer than the arena.
                 let object = arena.alloc(case.object.clone()).to_value(arena);
                 errors("synthetic errors", &label, &validator.check(object, &FieldPath::Root), &case.errors, table);
                 let list = object::list_types(object, Some(schema), &FieldPath::Root);
@@ -117,7 +117,7 @@ fn formats(folder: &Path, table: &mut Table) {
     }
 }
 
-/// The calls that upstream's own tests make.
+/// Compares the calls of upstream's own tests.
 fn upstream(folder: &Path, table: &mut Table) {
     let path = |call: &Call| call.inputs["path"].as_str().unwrap_or_default().to_owned();
     let theirs =
@@ -204,7 +204,7 @@ pub(crate) struct Case {
     pub(crate) update: Option<usize>,
 }
 
-/// Calls about embedded resources.
+/// Compares calls about embedded resources.
 fn embedded(folder: &Path, table: &mut Table) {
     for name in ["objectmeta.Validate", "objectmeta.validateEmbeddedResource", "objectmeta.CoerceWithOptions"] {
         for call in records::<Call>(&folder.join(format!("{name}.ndjson.gz")), table) {
@@ -234,11 +234,11 @@ fn embedded(folder: &Path, table: &mut Table) {
     }
 }
 
-/// Custom resources of real CustomResourceDefinitions.
+/// Compares custom resources of real CustomResourceDefinitions.
 fn resources(folder: &Path, corpus: &Path, table: &mut Table) {
     let cases = records::<Case>(&folder.join("cr-cases.ndjson.gz"), table);
-    // Results are recorded as Go prints them, which does not tell floats from integers: so old objects are decoded
-    // again.
+    // Results are recorded as Go prints them, which does not distinguish floats from integers, so old objects are
+    // decoded again.
     let objects: BTreeMap<usize, &Value> = cases.iter().map(|case| (case.id, &case.object)).collect();
     let mut files = Files { corpus, read: BTreeMap::new() };
     let mut by_version: BTreeMap<(&str, usize, &str), Vec<&Case>> = BTreeMap::new();
@@ -322,7 +322,7 @@ fn with_resource_version<'a>(object: Object<'a>, arena: &'a Bump) -> Object<'a> 
     Object::Map(map.with("metadata", Some(Object::Map(metadata)), arena))
 }
 
-/// CEL rules on values: the calls that upstream's own tests make, and random schemas with three objects each.
+/// Compares CEL rules on values: the calls of upstream's own tests, and random schemas with three objects each.
 fn rules(folder: &Path, golden: &Path, table: &mut Table) {
     for call in records::<Call>(&folder.join("upstream-tests/cel.Validate.ndjson.gz"), table) {
         one_call("cel.Validate", &call.test, &call.inputs["schema"], &call.inputs, &call.output, table);

@@ -1,4 +1,4 @@
-//! Area `openapi`: what the libraries answer for every OpenAPI document.
+//! Area `openapi`: the answers of the libraries for every OpenAPI document.
 
 use crate::golden;
 use crate::known::Known;
@@ -47,7 +47,7 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
 /// Compares our answers for a document with the recorded ones.
 pub(crate) fn compare_record(record: &DocumentAnswer, source: &[u8], label: &str, table: &mut Table) {
     let mut tape = Tape::new();
-    // What is in a YAML file went through the YAML reader, JSON or not.
+    // A YAML file was read by the YAML reader, even if it contains JSON.
     let yaml = [".yaml", ".yml"].iter().any(|suffix| record.id.ends_with(suffix));
     let path = if yaml { kubeshape_yaml::Path::Yaml } else { kubeshape_yaml::Path::Auto };
     let text = match Stream::with_path(source, Limits::default(), path) {
@@ -55,7 +55,7 @@ pub(crate) fn compare_record(record: &DocumentAnswer, source: &[u8], label: &str
             let text = stream.source();
             loop {
                 match stream.next(&mut tape) {
-                    // Separators before the first document make empty ones.
+                    // Separators before the first document give empty documents.
                     Some(Ok(())) if !tape.has_content() => {}
                     Some(Err(error)) => return unreadable(record, label, &error.to_string(), table),
                     Some(Ok(())) | None => break text,
@@ -81,7 +81,7 @@ fn unreadable(record: &DocumentAnswer, label: &str, error: &str, table: &mut Tab
     table.add("reading", label, verdict);
 }
 
-/// What the recordings call a document.
+/// Returns the name of a document's kind in the recordings.
 fn kind(root: Node<'_>) -> &'static str {
     match Dialect::of(root) {
         Some(Dialect::V2) => "v2",
@@ -140,7 +140,7 @@ fn document(record: &DocumentAnswer, root: Node<'_>, label: &str, table: &mut Ta
     }
 }
 
-/// The v3 document that a v2 document is converted to, and its protobuf form.
+/// Compares the v3 document to which a v2 document is converted, and its protobuf form.
 fn converted<'a>(
     record: &DocumentAnswer,
     document: &v2::Document<'a>,
@@ -151,7 +151,7 @@ fn converted<'a>(
     let ours = v3::from_v2::convert(document, arena, Profile::Kube);
     let verdict = match (&ours.value, &record.v3, &record.v3_error) {
         (None, _, Some(_)) => Verdict::Equal,
-        // What makes upstream panic has no recorded answer.
+        // If upstream panics, there is no recorded answer.
         (Some(_), _, Some(error)) if error.starts_with("panic") => Verdict::Equal,
         (Some(document), Some(theirs), _) => {
             let mut out = Vec::new();
@@ -172,13 +172,13 @@ fn converted<'a>(
     table.add("v3 from v2", label, verdict);
 }
 
-/// The structured-merge-diff schema of a document as upstream makes it, or all errors.
+/// Returns the structured-merge-diff schema of a document as upstream builds it, or all errors.
 fn typed(root: Node<'_>, dialect: Dialect, preserve_unknown: bool) -> Result<Vec<u8>, String> {
     let options = smd::Options { preserve_unknown, ..smd::Options::default() };
     let arena = Bump::new();
     let built = match dialect {
         Dialect::V2 => {
-            // Upstream comes by its models through gnostic's.
+            // Upstream builds its models from gnostic's.
             proto::v2::check(root)
                 .map_err(|refused| refused.iter().map(|r| r.problem.to_string()).collect::<String>())?;
             smd::from_v2::convert(root.get("definitions"), options)
@@ -215,8 +215,7 @@ fn schema(ours: Result<Vec<u8>, String>, theirs: Option<&RawValue>, error: Optio
     }
 }
 
-/// Sorts types and fields by name, because upstream's order of them varies, and takes out unions, which are
-/// not recorded.
+/// Sorts types and fields by name, because upstream's order of them varies, and removes unions, which are not recorded.
 fn comparable(value: &mut serde_json::Value) {
     use serde_json::Value;
     match value {
@@ -226,7 +225,7 @@ fn comparable(value: &mut serde_json::Value) {
                 if let Value::Array(items) = value
                     && (key == "types" || key == "fields")
                 {
-                    // Of two types with one name, a definition may have that of a built-in type.
+                    // If two types have the same name, a definition may have the name of a built-in type.
                     items.sort_by_cached_key(|item| {
                         (item["name"].as_str().unwrap_or_default().to_owned(), item.to_string())
                     });

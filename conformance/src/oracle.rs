@@ -1,4 +1,4 @@
-//! The Go program that asks the Kubernetes libraries, line by line.
+//! The Go program that runs the Kubernetes libraries, line by line.
 
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Write};
@@ -21,11 +21,11 @@ pub struct YamlAnswer {
     pub json: Option<String>,
     /// Why there is none.
     pub error: Option<String>,
-    /// Why the strict reader refuses the text, if only that one does.
+    /// Why the strict reader rejects the input, if only that one does.
     pub strict_error: Option<String>,
 }
 
-/// The target folder.
+/// Returns the target folder.
 #[must_use]
 pub fn target() -> PathBuf {
     let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("target");
@@ -48,7 +48,7 @@ pub fn build_server() -> Result<PathBuf, String> {
     build_from("builtins-oracle")
 }
 
-/// Builds the program whose sources are in a folder beside these.
+/// Builds the program whose sources are in a folder next to these.
 fn build_from(folder: &str) -> Result<PathBuf, String> {
     let target = target();
     std::fs::create_dir_all(&target).map_err(|error| format!("{}: {error}", target.display()))?;
@@ -90,7 +90,7 @@ impl Oracle {
         Ok(Oracle { child, input: Some(input), output: BufReader::new(output), member })
     }
 
-    /// Sends a string, or another input of the command, as the member in which the command expects it.
+    /// Sends a string, or another input of the command, as the member that the command expects.
     ///
     /// # Errors
     /// The program has ended.
@@ -115,7 +115,7 @@ impl Oracle {
             .map_err(|error| format!("the Go program answered {:?}: {error}", line.get(..200).unwrap_or(&line)))
     }
 
-    /// Asks and waits.
+    /// Sends an input and waits for the answer.
     ///
     /// # Errors
     /// As [`Oracle::send`] and [`Oracle::receive`].
@@ -127,7 +127,7 @@ impl Oracle {
 
 impl Drop for Oracle {
     fn drop(&mut self) {
-        // Its input ends, so it ends.
+        // The program ends when its input ends.
         self.input = None;
         let _ = self.child.wait();
     }

@@ -1,7 +1,7 @@
 //! Area `corpus`: the project's own CustomResourceDefinitions, documents and scenarios with their recorded answers.
-//! Needs nothing but the checkout.
+//! Needs only the checkout.
 //!
-//! Kubernetes' own definitions and strings are an input of publishing. They are taken from one of the recorded
+//! Kubernetes' own definitions and strings are an input of publishing. They are read from one of the recorded
 //! documents; with them, every document must equal the recorded one byte for byte.
 
 use crate::answers::{compare_file, compare_merged};
@@ -45,7 +45,7 @@ pub fn compare(publisher: Option<&Publisher>, known: Known) -> io::Result<Table>
     Ok(table)
 }
 
-/// The OpenAPI documents.
+/// Compares the OpenAPI documents.
 fn documents(table: &mut Table) -> io::Result<()> {
     let files = kubeshape_corpus::openapi_files()?;
     for theirs in kubeshape_corpus::openapi_answers()? {
@@ -56,8 +56,8 @@ fn documents(table: &mut Table) -> io::Result<()> {
     Ok(())
 }
 
-/// A publisher with the definitions and strings of a recorded document. Only the document of a namespaced resource with
-/// a scale subresource has all of them.
+/// Returns a publisher with the definitions and strings of a recorded document. Only the document of a namespaced
+/// resource with a scale subresource has all of them.
 ///
 /// # Errors
 /// There is no such document.

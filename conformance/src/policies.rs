@@ -1,4 +1,4 @@
-//! Requests that upstream's admission plugins judged with policies.
+//! Requests that upstream's admission plugins evaluated with policies.
 
 use crate::known::Known;
 use crate::table::{Table, Verdict};
@@ -71,7 +71,7 @@ fn one(line: &Value, built_in: &Layer, table: &mut Table) {
     }
 }
 
-/// The answer without the numbers of types: upstream's are random, and read `N` in the records.
+/// Returns the answer without the numbers of types: upstream's are random, and are `N` in the records.
 fn unnumbered(answer: &Value) -> Value {
     let mut answer = answer.clone();
     let policies = answer.get_mut("policies").and_then(Value::as_array_mut);
@@ -85,7 +85,7 @@ fn unnumbered(answer: &Value) -> Value {
     answer
 }
 
-/// A text in which a capital N behind the name of a kind and before a dot or the end of a type is gone.
+/// Removes each capital N between the name of a kind and a dot or the end of a type.
 fn without_numbers(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
@@ -134,7 +134,7 @@ fn short(text: &str) -> String {
     text.chars().take(400).collect()
 }
 
-/// The first place where two values differ. Numbers are compared by value.
+/// Returns the first path at which two values differ. Numbers are compared by value.
 fn place(ours: &Value, theirs: &Value, at: &str) -> Option<String> {
     match (ours, theirs) {
         (Value::Object(ours), Value::Object(theirs)) => {
@@ -206,7 +206,7 @@ impl Authorizer for Rules {
     }
 }
 
-/// Selectors as they are compared.
+/// Returns selectors in a form for comparison.
 fn terms(text: &str, _fields: bool) -> String {
     text.split(',').map(|term| term.trim().replace("==", "=").replace(" = ", "=")).collect::<Vec<_>>().join(",")
 }
@@ -219,7 +219,7 @@ fn list<'v>(input: &'v Value, key: &str) -> Vec<&'v Value> {
     input[key].as_array().into_iter().flatten().collect()
 }
 
-/// What we make of a request.
+/// Returns our answer for a request.
 fn answer(input: &Value, built_in: &Layer) -> Result<Map<String, Value>, String> {
     let arena = Bump::new();
     let mut registry = crate::registry();
@@ -301,7 +301,7 @@ fn answer(input: &Value, built_in: &Layer) -> Result<Map<String, Value>, String>
     Ok(out)
 }
 
-/// What is said of a policy, a binding or a webhook configuration.
+/// Returns the messages about a policy, a binding or a webhook configuration.
 fn configuration<'a>(value: &'a Value, kinds: &dyn Kinds, arena: &'a Bump) -> Value {
     let mut out = json!({"kind": value["kind"], "name": value["metadata"]["name"]});
     let object = match kinds.decode(&gvk(value), value.to_value(arena), arena) {
@@ -360,7 +360,7 @@ fn gvk(value: &Value) -> Gvk {
     Gvk::of(value["apiVersion"].as_str().unwrap_or_default(), value["kind"].as_str().unwrap_or_default())
 }
 
-/// The kinds of subresources that have one of their own.
+/// Returns the kind of a subresource that has its own kind.
 fn kind_of_subresource(resource: &str, subresource: &str) -> Option<Gvk> {
     Some(match (resource, subresource) {
         (_, "scale") => Gvk::of("autoscaling/v1", "Scale"),

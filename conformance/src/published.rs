@@ -1,4 +1,4 @@
-//! Area `publish-versions`: what ten releases publish for CustomResourceDefinitions.
+//! Area `publish-versions`: the documents that ten releases publish for CustomResourceDefinitions.
 
 use crate::BaseFolder;
 use crate::golden;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The release whose documents are recorded whole.
+/// The release whose documents are recorded in full.
 const WHOLE: u32 = 36;
 
 #[derive(Deserialize)]
@@ -92,14 +92,14 @@ fn compare_version(
     table.add("v2", &label, compare_document(&ours.v2, &record.v2_sha, v2, &record.v2_patch));
 }
 
-/// What we publish of a version.
+/// Returns what we publish of a version.
 fn version(source: &str, name: &str, publisher: &Publisher) -> Option<OurVersion> {
     let crd = answers(source.as_bytes(), publisher).into_iter().find_map(Answer::into_crd)?;
     crd.versions.into_iter().find(|version| version.name == name)
 }
 
 fn compare_document(ours: &[u8], sha: &str, whole: Option<&Value>, patch: &[Operation]) -> Verdict {
-    // `json.Marshal` escapes what `MarshalJSON` of a v2 document does not.
+    // `json.Marshal` escapes characters that `MarshalJSON` of a v2 document does not.
     if golden::sha256(ours) == sha || golden::sha256(escaped(ours).as_bytes()) == sha {
         return Verdict::Equal;
     }

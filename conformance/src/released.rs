@@ -1,5 +1,5 @@
-//! Area `objects-versions`: what the request handlers of ten releases answer when custom resources are created and
-//! updated.
+//! Area `objects-versions`: the responses of the request handlers of ten releases to the creation and update of custom
+//! resources.
 
 use crate::golden;
 use crate::known::Known;
@@ -24,7 +24,7 @@ use std::path::Path;
 
 /// The uid of stored objects.
 const UID: &str = "00000000-0000-4000-8000-000000000001";
-/// When they were created.
+/// Their creation time.
 const CREATED: &str = "2020-01-01T00:00:00Z";
 /// The end of generated names in the records.
 const GENERATED: &str = "XXXXX";
@@ -54,7 +54,7 @@ struct Case {
     result: Option<Value>,
 }
 
-/// What a release answers.
+/// The answer of a release.
 #[derive(Deserialize, Clone, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Answer {
@@ -85,7 +85,7 @@ struct Cause {
     text_sha: String,
 }
 
-/// What is known of a definition in a release.
+/// The record of a definition in a release.
 #[derive(Deserialize)]
 struct DefinitionLine {
     crd: Option<CrdName>,
@@ -134,7 +134,7 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
     table
 }
 
-/// All requests.
+/// Returns all requests.
 fn cases(golden: &Path, corpus: &Path, table: &mut Table) -> Vec<Case> {
     let mut real: Vec<Case> = records(&golden.join("structural/cr-cases.ndjson.gz"), table);
     let stored = |case: &Case| case.result.clone().unwrap_or_else(|| case.object.clone());
@@ -146,8 +146,8 @@ fn cases(golden: &Path, corpus: &Path, table: &mut Table) -> Vec<Case> {
     real
 }
 
-/// The recorded answers of a release to requests, by the id of the case. Answers that are the same in 1.36 are not among
-/// them.
+/// Returns the recorded answers of a release to requests, by the id of the case. Answers that are the same in 1.36 are
+/// left out.
 fn answers(golden: &Path, release: Option<Release>, table: &mut Table) -> BTreeMap<String, Answer> {
     let Some(release) = release else { return BTreeMap::new() };
     let lines: Vec<Answer> = records(&recorded(golden, release), table);
@@ -158,7 +158,7 @@ fn recorded(golden: &Path, release: Release) -> std::path::PathBuf {
     golden.join("objects-versions").join(format!("{release}.ndjson.gz"))
 }
 
-/// What the release says of the definitions that were written for this area.
+/// Compares the release's answers for the definitions that were written for this area.
 fn definitions(golden: &Path, release: Release, files: &mut Files<'_>, table: &mut Table) {
     let mut lines = BTreeMap::new();
     for of in Release::new(36).into_iter().chain([release]) {
@@ -192,7 +192,7 @@ fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
     all
 }
 
-/// The definition as it is served: with one version for storage, and without conversion.
+/// Returns the definition as it is served: with one version for storage, and without conversion.
 fn served(source: &str, version: &str) -> Option<String> {
     let mut definition: Value = serde_json::from_str(source).ok()?;
     let spec = definition.get_mut("spec")?.as_object_mut()?;
@@ -245,11 +245,11 @@ impl Served {
             return add("requests", Verdict::Missing("the request cannot be made".to_owned()));
         };
         if sent.path.ends_with('/') || sent.path.contains("//") {
-            // Without a name there is no such request: the records call the handler itself.
+            // Without a name, there is no such request: the records call the handler itself.
             return;
         }
         if answer.panic.is_some() {
-            // Upstream crashed: there is no answer to compare with.
+            // Upstream crashed, so there is no answer to compare.
             return;
         }
         let strict = self.answer(&sent, "Strict");
@@ -294,7 +294,7 @@ impl Served {
         }
     }
 
-    /// The request of a case, and the objects that are stored before it.
+    /// Returns the request of a case, and the objects that are stored before it.
     fn sent(&self, case: &Case) -> Option<Sent> {
         let fill = "x".repeat(case.fill);
         let filled = |text: String| text.replace("@FILL@", &fill);
@@ -303,7 +303,7 @@ impl Served {
         let namespace = named.filter(|name| is_label(name)).unwrap_or("default");
         let namespace = case.url_namespace.as_deref().unwrap_or(namespace);
         let collection = self.api.path_of(&self.api_version, &self.kind, namespace)?;
-        // The records have no store with a limit.
+        // The records have no storage with a limit.
         let limits = Limits { object: usize::MAX, ..Limits::default() };
         let mut store = Store::new(limits);
         let meta = &object["metadata"];
@@ -351,7 +351,7 @@ impl Served {
         Some(Sent { path: format!("{collection}/{name}{suffix}"), method: "PUT", body, store, generated })
     }
 
-    /// The reply to a request, and what is stored afterwards.
+    /// Returns the reply to a request, and the object that is stored afterwards.
     fn answer(&self, sent: &Sent, validation: &str) -> Option<(Reply, String)> {
         let query = format!("fieldValidation={validation}");
         let request = Request {
@@ -374,7 +374,7 @@ impl Served {
         self.api.registry().kinds().find(|kind| kind.api_version() == self.api_version)?.requests()
     }
 
-    /// What the rules cost when the object is created.
+    /// Compares the cost of the rules when the object is created.
     fn compare_cost(&self, case: &Case, cost: i64) -> Verdict {
         let Some(requests) = self.requests() else { return Verdict::Missing("no such kind".to_owned()) };
         let resource = requests.resource();
@@ -391,30 +391,30 @@ impl Served {
     }
 }
 
-/// An object as Go prints it, which makes integers of floats that are whole numbers.
+/// Returns an object as Go prints it, which prints floats with integral values as integers.
 fn go_json(object: &Value) -> String {
     let (arena, mut out) = (Bump::new(), Vec::new());
     object.to_value(&arena).write_go_json(&mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The metadata of an object.
+/// Returns the metadata of an object.
 fn members(object: &mut Value) -> Option<&mut serde_json::Map<String, Value>> {
     object.as_object_mut()?.entry("metadata").or_insert(json!({})).as_object_mut()
 }
 
-/// Whether a namespace can stand in a URL.
+/// Returns whether a namespace is allowed in a URL.
 fn is_label(name: &str) -> bool {
     kubeshape_validate::names::dns1123_label(name).is_empty()
 }
 
-/// The text of a reply with the recorded end of generated names.
+/// Returns a reply with the recorded end of generated names.
 fn normal(text: &str, sent: &Sent) -> String {
     let mut out = text.to_owned();
     if sent.generated.is_empty() {
         return out;
     }
-    // A long prefix is cut before the end is added.
+    // A long prefix is truncated before the end is added.
     let quoted = GoQuoted(&sent.generated).to_string();
     for prefix in [sent.generated.as_str(), quoted.trim_matches('"')] {
         replace_end(&mut out, prefix);
@@ -422,7 +422,7 @@ fn normal(text: &str, sent: &Sent) -> String {
     out
 }
 
-/// Replaces what follows a prefix in generated names.
+/// Replaces the random end of generated names with this prefix.
 fn replace_end(out: &mut String, prefix: &str) {
     let start: String = prefix.chars().take(5).collect();
     let text = out.clone();
@@ -501,7 +501,7 @@ fn compare_stored(stored: &str, hash: &str, sent: &Sent, answer: &Answer) -> Ver
     }
     let map = map.with("metadata", Some(meta), &arena);
     let Some(json) = compare_hash(Tree::Map(map), hash, sent) else { return Verdict::Equal };
-    // What is read has the defaults of a status that was dropped; the records have what is written.
+    // Objects that are read have the defaults of a dropped status; the records have what was written.
     let is_created = sent.method == "POST" && map.get("status").is_some();
     if is_created && compare_hash(Tree::Map(map.with("status", None, &arena)), hash, sent).is_none() {
         return Verdict::Equal;
@@ -510,7 +510,7 @@ fn compare_stored(stored: &str, hash: &str, sent: &Sent, answer: &Answer) -> Ver
     Verdict::Differing(format!("{json}, theirs {theirs}"))
 }
 
-/// The JSON of an object, unless it has the recorded hash.
+/// Returns the JSON of an object, unless it has the recorded hash.
 fn compare_hash(object: Tree<'_>, hash: &str, sent: &Sent) -> Option<String> {
     let mut json = Vec::new();
     object.write_go_json(&mut json);

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Whether a golden folder holds records of this area.
+/// Returns whether a golden folder contains records of this area.
 pub fn has_records(golden: &Path) -> bool {
     golden.join("structural").join("tables.ndjson.gz").is_file()
 }
@@ -46,7 +46,7 @@ fn list(nodes: &[Node]) -> Value {
     json!({"list": nodes.iter().map(tree).collect::<Vec<_>>()})
 }
 
-/// A step as it is recorded.
+/// Returns a step as it is recorded.
 fn tree(node: &Node) -> Value {
     let param = |param: &Param| json!({"derived": param.derived, "known": param.known, "value": param.value});
     match node {
@@ -128,14 +128,14 @@ fn answer(template: &str, input: &Value, options: Options, theirs: &Execution) -
                 ours.sort_unstable();
                 equal(&ours, &words.iter().map(String::as_str).collect())
             }
-            // Go visits the entries of a map in random order, which shows in one recording and not in another.
+            // Go visits the entries of a map in random order, which may differ between recordings.
             (None, Some(theirs)) if visits_maps && out != *theirs => equal(&sorted(&out), &sorted(theirs)),
             (None, theirs) => equal(&out, &theirs.clone().unwrap_or_default()),
         },
     }
 }
 
-/// The words of a string in order, without what is between items.
+/// Returns the words of a string in order, without the separators of items.
 fn sorted(text: &str) -> Vec<&str> {
     let mut words: Vec<&str> = text.split([' ', '\n', ',']).filter(|word| !word.is_empty()).collect();
     words.sort_unstable();
@@ -224,7 +224,7 @@ fn tables(file: &Path, table: &mut Table) {
     }
 }
 
-/// The calls that upstream's own tests make.
+/// Compares the calls of upstream's own tests.
 fn upstream_tables(folder: &Path, table: &mut Table) {
     let now = |call: &Call| Time::parse(text(&call.inputs, "now")).unwrap_or_default();
     for call in records::<Call>(&folder.join("tableconvertor.cellForJSONValue.ndjson.gz"), table) {
@@ -261,7 +261,7 @@ fn upstream_tables(folder: &Path, table: &mut Table) {
     }
 }
 
-/// The pages of `kubectl explain`.
+/// Compares the pages of `kubectl explain`.
 fn explained(file: &Path, corpus: &Path, publisher: &Publisher, table: &mut Table) {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -282,7 +282,7 @@ fn explained(file: &Path, corpus: &Path, publisher: &Publisher, table: &mut Tabl
         let label = format!("{number} {}.{} {}", page.resource, page.group, page.field_path.join("."));
         let row = if page.crd.is_some() { "explain custom resources" } else { "explain documents" };
         let document = match (&page.document, &page.crd) {
-            // kubectl asks for a document that the server does not have.
+            // kubectl requests a document that the server does not have.
             (Some(document), _) if !document.ends_with(&file_of(&page.group, &page.version)) => None,
             (Some(document), _) => golden::read(&corpus.join(document)).ok(),
             (None, Some(CrdName { file, index })) => {
@@ -318,7 +318,7 @@ fn explained(file: &Path, corpus: &Path, publisher: &Publisher, table: &mut Tabl
     }
 }
 
-/// The file of the document of a group and version.
+/// Returns the file of the document of a group and version.
 fn file_of(group: &str, version: &str) -> String {
     if group.is_empty() { format!("/api/{version}.json") } else { format!("/apis/{group}/{version}.json") }
 }

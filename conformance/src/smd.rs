@@ -6,7 +6,7 @@ use crate::table::{Table, Verdict};
 use kubeshape_conformance_smd as smd;
 use std::path::Path;
 
-/// How much of a difference is kept, because sets and objects may be long.
+/// The maximum length of a difference, because sets and objects may be long.
 const KEPT: usize = 3000;
 
 /// Compares every record below `golden/smd`, a row per file and kind.

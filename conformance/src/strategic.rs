@@ -1,4 +1,5 @@
-//! Strategic merge patches: what `strategicpatch` of apimachinery makes of patches, differences and three-way patches.
+//! Strategic merge patches: the results of `strategicpatch` of apimachinery for patches, differences and three-way
+//! patches.
 
 use crate::golden;
 use crate::known::Known;
@@ -12,7 +13,7 @@ use kubeshape_smd::value::Map;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use std::path::{Path, PathBuf};
 
-/// The file of recorded answers.
+/// Returns the file of recorded answers.
 pub fn file(golden: &Path) -> PathBuf {
     golden.join("builtins/strategic.ndjson.gz")
 }
@@ -73,7 +74,7 @@ fn ours<'a>(record: Value<'a>, schema: Option<DocumentSchema<'_>>, arena: &'a Bu
     }
 }
 
-/// Compares an answer. Where upstream panics, any error is right; some of its errors have the order of a Go map.
+/// Compares an answer. If upstream panics, any error is right; the order of some of its errors is that of a Go map.
 fn verdict(ours: &Result<Map<'_>, Error>, answer: Value<'_>) -> Verdict {
     let json = |value: Value<'_>| {
         let mut out = Vec::new();

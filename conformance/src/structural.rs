@@ -1,5 +1,5 @@
-//! Areas `structural` and `versions`: the errors and warnings that requests with CustomResourceDefinitions are answered
-//! with, in the newest and in ten releases.
+//! Areas `structural` and `versions`: the errors and warnings for requests with CustomResourceDefinitions, in the
+//! newest and in ten releases.
 
 use crate::golden;
 use crate::known::Known;
@@ -122,7 +122,7 @@ pub fn compare_versions(golden: &Path, corpus: &Path, known: Known) -> Table {
             });
             let mut ours = ours.unwrap_or_default();
             if !line.unstable.is_null() {
-                // Upstream chooses by chance among expressions that cost the same.
+                // Upstream chooses at random among expressions with the same cost.
                 ours.0.retain(|error| !error.detail.starts_with("contributed to "));
             }
             add_errors(&release.to_string(), &label, &ours.0, &line.errors, &mut table);
@@ -143,7 +143,7 @@ pub fn compare_versions(golden: &Path, corpus: &Path, known: Known) -> Table {
     table
 }
 
-/// What a rule and its message cost.
+/// The cost of a rule and its message.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RuleCost {
@@ -177,9 +177,9 @@ fn compare_costs(ours: &[ExpressionCost], theirs: &[RuleCost]) -> Verdict {
     }
 }
 
-/// The records of a file.
+/// Returns the records of a file.
 pub(crate) fn records<T: for<'de> Deserialize<'de>>(file: &Path, table: &mut Table) -> Vec<T> {
-    // A folder of recorded answers need not have every file.
+    // A folder of recorded answers may lack some files.
     if !file.is_file() {
         return Vec::new();
     }
@@ -235,7 +235,7 @@ pub(crate) fn crds_of(bytes: &[u8]) -> Vec<String> {
     out
 }
 
-/// Reads a definition; `None` if it cannot be decoded.
+/// Reads a definition. Returns `None` if it cannot be decoded.
 pub(crate) fn with_definition<T>(
     source: &str,
     defaults: Defaults,
@@ -280,7 +280,7 @@ fn record(area: &str, record: &Record, files: &mut Files<'_>, table: &mut Table)
         }
     };
     if record.panic.is_some() {
-        // Upstream crashed: there is no answer. Ours must not crash, which is all that can be said.
+        // Upstream crashed, so there is no answer. This only checks that ours does not crash.
         return;
     }
     if record.unstable.is_null() {
@@ -309,7 +309,7 @@ fn record(area: &str, record: &Record, files: &mut Files<'_>, table: &mut Table)
     }
 }
 
-/// Definitions of the folder of inputs and what recorded changes make of them, where a server accepts the result.
+/// Returns definitions of the folder of inputs with recorded changes, if a server accepts the result.
 pub(crate) fn changed_definitions(
     golden: &Path,
     corpus: &Path,
@@ -320,7 +320,7 @@ pub(crate) fn changed_definitions(
     let mut out = Vec::new();
     let mut found: Vec<Record> = records(&golden.join("structural/crd-mutations.ndjson.gz"), table);
     found.retain(|record| record.errors.is_empty() && record.decode_error.is_none() && record.panic.is_none());
-    // Evenly from all of them.
+    // Selected evenly from all of them.
     let step = found.len().div_ceil(most.max(1)).max(1);
     for record in found.iter().step_by(step) {
         let label = format!("{} {} {}", record.crd.file, record.crd.index, record.mutations.join("+"));
@@ -408,13 +408,13 @@ fn matches_expected(ours: &Error, theirs: &Expected) -> bool {
     }
 }
 
-/// The length of a value where `<`, `>` and `&` are not escaped, as the recorded lengths count it.
+/// Returns the length of a value in which `<`, `>` and `&` are not escaped, as the recorded lengths count it.
 fn length(json: &str) -> usize {
     let escapes = ["\\u003c", "\\u003e", "\\u0026"].map(|escape| json.matches(escape).count());
     json.len() - escapes.iter().sum::<usize>() * 5
 }
 
-/// The calls that upstream's own tests make.
+/// Compares the calls of upstream's own tests.
 fn upstream(folder: &Path, table: &mut Table) {
     let calls = |name: &str, table: &mut Table| records::<Call>(&folder.join(format!("{name}.ndjson.gz")), table);
     let create = "validation.ValidateCustomResourceDefinition";
@@ -474,7 +474,7 @@ fn add_call(row: &str, call: &Call, ours: Option<Vec<Error>>, table: &mut Table)
     }
 }
 
-/// `validateCustomResourceDefinitionValidation` with the options that a test sets.
+/// Calls `validateCustomResourceDefinitionValidation` with the options that a test sets.
 fn validation_of(call: &Call) -> Option<Vec<Error>> {
     let on = |name: &str| call.inputs["options"][name] == true;
     let options = Options {
@@ -502,7 +502,7 @@ fn validation_of(call: &Call) -> Option<Vec<Error>> {
     Some(errors.into_vec())
 }
 
-/// The records of area `crds` that say what the server answers to the whole manifest.
+/// Compares the records of area `crds` with the server's answers to the whole manifest.
 fn of_area_crds(golden: &Path, corpus: &Path, table: &mut Table) {
     #[derive(Deserialize)]
     struct Line {

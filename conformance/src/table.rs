@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The result of comparing one answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The same.
+    /// The answers are the same.
     Equal,
-    /// Another answer, with the place where the two first differ.
+    /// The answers differ, first at this path.
     Differing(String),
     /// We have no answer, for this reason.
     Missing(String),
@@ -26,9 +26,9 @@ pub struct Row {
     pub missing: usize,
     /// Answers that differ or are missing for a known reason.
     pub known: usize,
-    /// Differences that no entry of KNOWN.md explains, each with its record and its place.
+    /// Differences that no entry of KNOWN.md explains, each with its record and its path.
     pub differences: Vec<String>,
-    /// Shown instead of a first difference.
+    /// Printed instead of a first difference.
     pub remark: Option<String>,
 }
 
@@ -43,12 +43,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// No rows yet.
+    /// Creates a table without rows.
     pub fn new(area: &str, known: Known) -> Table {
         Table { area: area.to_owned(), rows: BTreeMap::new(), known, unneeded: Vec::new(), used: BTreeSet::new() }
     }
 
-    /// An empty table of the same area.
+    /// Returns an empty table of the same area.
     #[must_use]
     pub fn like(&self) -> Table {
         Table::new(&self.area, self.known.clone())
@@ -69,7 +69,7 @@ impl Table {
         self.used.extend(other.used);
     }
 
-    /// The rows in which something differs or is missing.
+    /// Returns the rows in which something differs or is missing.
     pub fn failing_rows(&self) -> Vec<&str> {
         self.rows.iter().filter(|(_, row)| row.differing + row.missing > 0).map(|(name, _)| name.as_str()).collect()
     }
@@ -81,7 +81,7 @@ impl Table {
         }
     }
 
-    /// Counts an answer. `record` names it: project, file, resource, version.
+    /// Counts an answer. `record` identifies it: project, file, resource, version.
     pub fn add(&mut self, row: &str, record: &str, verdict: Verdict) {
         let explained = self.known.explains(&self.area, row, record);
         let entry = self.rows.entry(row.to_owned()).or_default();
@@ -115,17 +115,17 @@ impl Table {
         self.rows.entry(row.to_owned()).or_default().remark = Some(remark.to_owned());
     }
 
-    /// Entries of KNOWN.md whose record is equal by now.
+    /// Returns the entries of KNOWN.md whose record is now equal.
     pub fn unneeded(&self) -> &[String] {
         &self.unneeded
     }
 
-    /// Entries of KNOWN.md that explained a difference.
+    /// Returns the entries of KNOWN.md that explained a difference.
     pub fn used(&self) -> &BTreeSet<String> {
         &self.used
     }
 
-    /// Whether there is any record at all.
+    /// Returns whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.total() == 0
     }
@@ -138,12 +138,12 @@ impl Table {
         self.sum(|r| r.equal + r.differing + r.missing + r.known)
     }
 
-    /// Whether everything that differs or is missing is known.
+    /// Returns whether everything that differs or is missing is known.
     pub fn passed(&self) -> bool {
         !self.is_empty() && self.objections() == 0 && self.unneeded.is_empty()
     }
 
-    /// The closing line.
+    /// Returns the closing line.
     pub fn closing_line(&self) -> String {
         format!(
             "total {} equal {} of {}, known {}, missing {}, differing {}",
@@ -156,7 +156,7 @@ impl Table {
         )
     }
 
-    /// The table for people.
+    /// Returns the table for people.
     pub fn to_text(&self) -> String {
         let width = self.rows.keys().map(|name| name.len() + 1).max().unwrap_or_default().max(28);
         let mut out = format!(
@@ -178,7 +178,7 @@ impl Table {
         out
     }
 
-    /// Every difference on a line, behind its row.
+    /// Returns every difference on a line, after its row.
     pub fn differences(&self) -> String {
         let lines = self
             .rows
@@ -187,12 +187,12 @@ impl Table {
         lines.collect()
     }
 
-    /// How many answers differ or are missing and are not known.
+    /// Returns how many answers differ or are missing and are not known.
     pub fn objections(&self) -> usize {
         self.sum(|r| r.differing + r.missing)
     }
 
-    /// The table for programs.
+    /// Returns the table for programs.
     pub fn to_json(&self) -> serde_json::Value {
         let rows: Vec<_> = self
             .rows

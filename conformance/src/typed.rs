@@ -1,4 +1,5 @@
-//! Objects of built-in kinds: requests that a real server answered, and generated objects beside Go's strict decoder.
+//! Objects of built-in kinds: requests to which a real server responded, and generated objects compared with Go's
+//! strict decoder.
 
 use crate::generated::Plan;
 use crate::oracle::Oracle;
@@ -22,15 +23,15 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// How many members of a mapping of a generated object are kept, in ten.
+/// How many of ten members of a mapping a generated object keeps.
 const KEPT: u32 = 4;
 
-/// The built-in kinds of the release.
+/// Returns the built-in kinds of the release.
 pub(crate) fn built_in() -> Result<Registry, String> {
     built_in_of(crate::RECORDED)
 }
 
-/// The built-in kinds of a release.
+/// Returns the built-in kinds of a release.
 pub(crate) fn built_in_of(rules: Rules) -> Result<Registry, String> {
     let release: Release = format!("1.{}", rules.minor()).parse().map_err(|error| format!("{error}"))?;
     let mut registry = Registry::new(Settings::of(rules));
@@ -42,8 +43,8 @@ pub(crate) fn built_in_of(rules: Rules) -> Result<Registry, String> {
     Ok(registry)
 }
 
-/// What a server says about an object of a built-in kind when it decodes it with strict field validation; empty if it
-/// takes it. `object` is the text of the object, which says the fields that appear twice.
+/// Returns a server's message about an object of a built-in kind that it decodes with strict field validation, or `""`
+/// if it accepts it. `object` is the source of the object, in which fields may appear twice.
 fn decoded(typed: &Typed, value: Decodable<'_>, object: Node<'_>) -> String {
     let decoded = typed.decode(value);
     if let Some(error) = decoded.errors.first() {
@@ -56,7 +57,8 @@ fn decoded(typed: &Typed, value: Decodable<'_>, object: Node<'_>) -> String {
     if all.is_empty() { String::new() } else { format!("strict decoding error: {}", all.join(", ")) }
 }
 
-/// Requests of kubectl and others that a real server answered. Those with objects of built-in kinds were all accepted.
+/// Compares requests of kubectl and other clients to which a real server responded. Those with objects of built-in
+/// kinds were all accepted.
 pub(crate) fn recorded(golden: &Path, corpus: &Path, table: &mut Table) {
     #[derive(Deserialize)]
     struct Exchange {
@@ -127,16 +129,16 @@ pub(crate) fn recorded(golden: &Path, corpus: &Path, table: &mut Table) {
     }
 }
 
-/// What becomes of a request.
+/// The result of a request.
 #[derive(Debug)]
 struct Answer {
     refused: bool,
-    /// What is printed.
+    /// The output.
     texts: Vec<String>,
 }
 
-/// What kubectl shows of the request that creates a custom resource with a way of field validation. None if the kind is
-/// unknown.
+/// Returns kubectl's output for the request that creates a custom resource with a mode of field validation, or `None`
+/// if the kind is unknown.
 fn created(registry: &Registry, object: &Object, mode: &str) -> Option<Answer> {
     let judged = match registry.judge(kubeshape_registry::Request::Create(object)) {
         Ok(judged) => judged,
@@ -160,7 +162,7 @@ fn created(registry: &Registry, object: &Object, mode: &str) -> Option<Answer> {
     })
 }
 
-/// Generated objects of all built-in kinds beside Go's strict decoder, and the names of Go types.
+/// Compares generated objects of all built-in kinds with Go's strict decoder, and the names of Go types.
 pub(crate) fn generated(plan: &Plan, program: &Path, table: &mut Table) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Theirs {
@@ -184,7 +186,7 @@ pub(crate) fn generated(plan: &Plan, program: &Path, table: &mut Table) -> Resul
         let text = draw.object(whole);
         let id = format!("seed {seed} {}", kind.gvk());
         let Theirs { error: theirs } = oracle.ask(&id, &text)?;
-        // client-go does not have these.
+        // client-go does not have these kinds.
         if theirs.starts_with("no kind ") {
             continue;
         }
@@ -211,7 +213,7 @@ pub(crate) fn generated(plan: &Plan, program: &Path, table: &mut Table) -> Resul
     Ok(())
 }
 
-/// A message with its fields sorted. A server lists unknown and duplicate fields in the order of the document.
+/// Returns a message with its fields sorted. A server lists unknown and duplicate fields in document order.
 fn in_order(message: &str) -> String {
     let Some(fields) = message.strip_prefix("strict decoding error: ") else { return message.to_owned() };
     let mut fields: Vec<&str> = fields.split(", ").collect();
@@ -219,7 +221,7 @@ fn in_order(message: &str) -> String {
     fields.join(", ")
 }
 
-/// Draws from a seed.
+/// Random choices from a seed.
 struct Draw {
     seeded: Seeded,
     numbers: BoxedStrategy<u32>,
@@ -235,8 +237,8 @@ impl Draw {
         (self.seeded.next(&self.numbers) % end) as usize
     }
 
-    /// The text of an object: some members of the whole one, up to three of its values replaced, perhaps a field that
-    /// is not known or appears twice.
+    /// Returns the JSON of an object: some members of the whole one, with up to three of its values replaced, and
+    /// perhaps an unknown or duplicate field.
     fn object(&mut self, whole: &Value) -> String {
         let mut object = self.part(whole, 0);
         for _ in 0..self.below(4) {
@@ -277,7 +279,7 @@ impl Draw {
         }
     }
 
-    /// A value that may fit or not.
+    /// Returns a value that may or may not be valid.
     fn value(&mut self) -> Value {
         let values = [
             json!(null),
@@ -326,7 +328,8 @@ impl Draw {
     }
 }
 
-/// The JSON pointers of the values in an object, without `apiVersion` and `kind`: a server reads these two first.
+/// Returns the JSON pointers of the values in an object, without `apiVersion` and `kind`: a server reads these two
+/// first.
 fn paths(object: &Value) -> Vec<String> {
     let mut out = Vec::new();
     let mut open = vec![(String::new(), object)];
@@ -347,7 +350,7 @@ fn paths(object: &Value) -> Vec<String> {
     out
 }
 
-/// Prints JSON, the member at `twice` two times.
+/// Prints JSON, with the member at `twice` printed two times.
 fn print(value: &Value, path: &str, twice: Option<&str>, out: &mut String) {
     let comma = |at: usize| if at == 0 { "" } else { "," };
     match value {

@@ -1,4 +1,4 @@
-//! Comparing one answer with a recorded one.
+//! Compares one answer with a recorded one.
 #![allow(clippy::format_push_string)]
 
 use crate::golden;
@@ -6,17 +6,17 @@ use crate::table::Verdict;
 use serde_json::value::RawValue;
 use std::fmt::Debug;
 
-/// Any two values.
+/// Compares any two values.
 pub fn equal<T: PartialEq + Debug>(ours: &T, theirs: &T) -> Verdict {
     if ours == theirs { Verdict::Equal } else { Verdict::Differing(format!("{ours:?}, theirs {theirs:?}")) }
 }
 
-/// Documents byte for byte.
+/// Compares documents byte for byte.
 pub fn bytes(ours: &[u8], theirs: &[u8]) -> Verdict {
     golden::first_byte_difference(ours, theirs).map_or(Verdict::Equal, Verdict::Differing)
 }
 
-/// Documents byte for byte, and their ETags.
+/// Compares documents byte for byte, and their ETags.
 pub fn bytes_and_etag(ours: &[u8], theirs: &[u8], our_etag: &str, their_etag: &str) -> Verdict {
     match bytes(ours, theirs) {
         Verdict::Equal if our_etag == their_etag => Verdict::Equal,
@@ -25,7 +25,7 @@ pub fn bytes_and_etag(ours: &[u8], theirs: &[u8], our_etag: &str, their_etag: &s
     }
 }
 
-/// Documents by ETag, where their recorded bytes have been escaped once more.
+/// Compares documents by ETag, if their recorded bytes have been escaped once more.
 pub fn etag_or_bytes(ours: &[u8], theirs: &[u8], their_etag: &str) -> Verdict {
     let our_etag = golden::etag(ours);
     if our_etag == their_etag {
@@ -37,7 +37,7 @@ pub fn etag_or_bytes(ours: &[u8], theirs: &[u8], their_etag: &str) -> Verdict {
     }
 }
 
-/// Documents as JSON values.
+/// Compares documents as JSON values.
 pub fn json(ours: &[u8], theirs: &RawValue) -> Verdict {
     let parsed = serde_json::from_slice(ours).and_then(|ours| Ok((ours, serde_json::from_str(theirs.get())?)));
     match parsed {
@@ -46,12 +46,12 @@ pub fn json(ours: &[u8], theirs: &RawValue) -> Verdict {
     }
 }
 
-/// Documents byte for byte, ours with the escapes of Go's `encoding/json` added.
+/// Compares documents byte for byte, with the escapes of Go's `encoding/json` added to ours.
 pub fn escaped_bytes(ours: &[u8], theirs: &RawValue) -> Verdict {
     bytes(escaped(ours).as_bytes(), theirs.get().as_bytes())
 }
 
-/// A document with the escapes of Go's `encoding/json` added.
+/// Returns a document with the escapes of Go's `encoding/json` added.
 pub fn escaped(ours: &[u8]) -> String {
     let mut escaped = String::with_capacity(ours.len());
     for c in String::from_utf8_lossy(ours).chars() {

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
-/// How long before the server stops a missing response to an honest client is accepted.
+/// How long the server may take to stop.
 const STOP: Duration = Duration::from_secs(40);
 
 /// The load of a soak.

@@ -1,4 +1,4 @@
-//! `diff FOLDER`: pairs of definitions as `pairs.ndjson` of the folder lists them, compared in one process on one core.
+//! `diff FOLDER`: compares pairs of definitions as `pairs.ndjson` of the folder lists them, in one process on one core.
 
 use crate::peak_memory;
 use flate2::read::GzDecoder;
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Rounds of reading and comparing, of which the best counts.
+/// Rounds of reading and comparing, of which the best is reported.
 const ROUNDS: usize = 5;
 
 /// Two strings and the name of the definition in both.
@@ -105,7 +105,7 @@ fn with_both(pair: &Pair, then: impl FnOnce(&Crd<'_>, &Crd<'_>)) {
     then(&old, &new);
 }
 
-/// The definition of that name in a stream.
+/// Returns the definition with that name in a stream.
 fn find<'a>(text: &'a str, name: &str, tapes: &'a mut Vec<Tape>, arena: &'a Bump) -> Option<Crd<'a>> {
     let mut stream = Stream::new(text.as_bytes(), Limits::default()).ok()?;
     loop {

@@ -93,7 +93,7 @@ fn key(shape: &str, file: &str, swagger: &str) -> String {
     format!("{shape}{which}")
 }
 
-/// Whether a shape is measured on a file.
+/// Returns whether a shape is measured on a file.
 fn fits(shape: &str, file: &str, swagger: &str) -> bool {
     match shape {
         "tape" | "serde_json" | "simd-json" => true,
@@ -315,7 +315,7 @@ impl Generated {
     }
 }
 
-/// A v2 document with this number of definitions, each with a path and references to others.
+/// Returns a v2 document with this number of definitions, each with a path and references to others.
 fn made(size: usize) -> String {
     let mut out = String::from("{\"swagger\":\"2.0\",\"info\":{\"title\":\"made\",\"version\":\"v1\"},\"paths\":{");
     for i in 0..size {
@@ -339,7 +339,7 @@ fn made(size: usize) -> String {
     out
 }
 
-/// The v2 document of one CustomResourceDefinition.
+/// Returns the v2 document of one CustomResourceDefinition.
 fn published(number: usize, publisher: &kubeshape_publish::Publisher) -> Vec<u8> {
     let manifest = format!(
         "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: kinds.g{number}.example.com}}\nspec:\n  group: g{number}.example.com\n  scope: Namespaced\n  names: {{plural: kinds, kind: Kind}}\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{size: {{type: integer, description: size {number}}}}}}}}}}}}}\n"

@@ -1,7 +1,6 @@
-//! `kubeshape-bench forms [N] [BYTES]`: what a list of objects costs in its forms, beside the list of the objects as
-//! they are.
+//! `kubeshape-bench forms [N] [BYTES]`: the cost of a list of objects in its forms, compared with the plain list.
 //!
-//! The requests go through the HTTP service of the server, without a socket: a list that is sent over one costs its
+//! The requests go through the HTTP service of the server, without a socket: sending a list over one would cost its
 //! bytes again. Processor time is that of the process.
 
 use cpu_time::ProcessTime;
@@ -40,7 +39,7 @@ spec:
 const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
 const ROUNDS: usize = 9;
 
-/// What is measured: a name, `Accept`, and the part of the list's cost that it may have.
+/// What is measured: a name, `Accept`, and the maximum share of the list's cost.
 const FORMS: [(&str, &str, Option<f64>); 7] = [
     ("list", "application/json", None),
     ("partial metadata", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", Some(1.0 / 5.0)),
@@ -115,7 +114,7 @@ async fn get(http: &Http, accept: &str, encoding: &str) -> Option<usize> {
     is_good.then_some(length)
 }
 
-/// A server with objects of this size, as a controller leaves them: with labels, owners and managed fields.
+/// Returns a server with objects of this size, as a controller leaves them: with labels, owners and managed fields.
 fn service(count: usize, bytes: usize) -> Option<Http> {
     let mut registry = Registry::default();
     let limits = kubeshape_input::Limits::default();

@@ -1,4 +1,4 @@
-//! Reading Go types, beside parsing the same files and nothing else.
+//! Compares reading Go types with only parsing the same files.
 
 use kubeshape_input::Source;
 use kubeshape_lifecycle::Types;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Each of both is done so often; the best time counts.
+/// The number of rounds of both; the best time is reported.
 const ROUNDS: usize = 7;
 
 /// `lifecycle FOLDER`: all Go files of a folder.

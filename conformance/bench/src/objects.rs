@@ -1,7 +1,7 @@
-//! `kubeshape-bench objects STREAM… [--oracle PROGRAM]`: what a custom resource costs between its bytes and the
-//! verdict, here and in Go.
+//! `kubeshape-bench objects STREAM… [--oracle PROGRAM]`: the cost of a custom resource from its bytes to the verdict,
+//! here and in Go.
 //!
-//! A stream holds a CustomResourceDefinition, and then objects of its first version, each in JSON on one line.
+//! A stream contains a CustomResourceDefinition, and then objects of its first version, each in JSON on one line.
 
 use cpu_time::ProcessTime;
 use kubeshape_schema::{Bump, field::Path};
@@ -60,7 +60,7 @@ fn with_resource<T>(
     let root = tape.document(definition).root().ok_or("found nothing")?;
     let manifest = manifests(root).0.into_iter().next().ok_or("found no definition")?;
     let crd = manifest.read(&arena).value.ok_or("the definition cannot be read")?;
-    // The Go program takes this version, too, and would refuse objects of another one at once.
+    // The Go program uses this version, too, and would reject objects of another one immediately.
     let version = crd.versions.first().ok_or("found no version")?;
     if !object.contains(&format!("\"apiVersion\":\"{}/{}\"", crd.group, version.name)) {
         return Err("the objects are not of the first version of the definition".into());
@@ -68,7 +68,7 @@ fn with_resource<T>(
     Ok(on(&Resource::new(&crd, version, Release::DEFAULT, &arena)))
 }
 
-/// Reads objects in the way of whoever judges many of them: with memory that is kept.
+/// Reads objects as a caller does that checks many of them: with reused memory.
 #[derive(Default)]
 struct Reader {
     tape: Tape,
@@ -88,7 +88,8 @@ impl Reader {
     }
 }
 
-/// Microseconds per object, in the best of ten portions, as in Go: other work on the machine disturbs some.
+/// Returns microseconds per object, in the best of ten portions, as in Go, because other work on the machine disturbs
+/// some.
 fn per_object(objects: &[&str], step: &mut dyn FnMut(&str)) -> f64 {
     let mut portion = |_| {
         let (start, mut rounds) = (Instant::now(), 0u32);
@@ -112,7 +113,7 @@ fn judge(reader: &mut Reader, text: &str, resource: &Resource<'_>) {
     });
 }
 
-/// An object of a megabyte beside one of a quarter of it: the processor time of the best of some rounds.
+/// Compares an object of a megabyte with one of a quarter of that: the processor time of the best of some rounds.
 fn large() -> Result<(), Box<dyn std::error::Error>> {
     const DEFINITION: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"lists.example.com"},"spec":{"group":"example.com","names":{"plural":"lists","singular":"list","kind":"List","listKind":"ListList"},"scope":"Namespaced","versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"items":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name"],"items":{"type":"object","required":["name"],"properties":{"name":{"type":"string","pattern":"^[a-z0-9]+$"},"count":{"type":"integer","default":1},"labels":{"type":"object","additionalProperties":{"type":"string"}}}}}}}}}}}]}}"#;
     let object = |count: usize| {
@@ -185,7 +186,7 @@ fn measure(file: &str, objects: &[&str], resource: &Resource<'_>, oracle: Option
     println!("{:<40} {:>7} {read:>10} {decode:>10} {validate:>10} {rules:>10}", "  times faster (at least 20)", "");
 }
 
-/// What the same objects cost in Go.
+/// Returns the cost of the same objects in Go.
 fn theirs(oracle: &str, file: &str) -> Option<serde_json::Value> {
     let output = Command::new(oracle).args(["bench-objects", file]).output().ok()?;
     if !output.status.success() {

@@ -1,5 +1,5 @@
-//! Policies over objects: whole requests on two threads, and as the floor the same expressions with the same variables and
-//! nothing around them.
+//! Policies for objects: whole requests on two threads, and as the floor only the same expressions with the same
+//! variables.
 
 use kubeshape_cel::admission::{Compiled, Options, Returns, environment};
 use kubeshape_cel::{Release as CelRelease, Value as CelValue};
@@ -13,17 +13,17 @@ use std::time::{Duration, Instant};
 
 /// The best of these many rounds is reported.
 const ROUNDS: usize = 5;
-/// Threads, and the objects of each.
+/// Number of threads.
 const THREADS: usize = 2;
-/// What an expression may cost.
+/// The cost limit of an expression.
 const MAX_COST: u64 = 1_000_000;
 
-/// The expression of a policy.
+/// Returns the expression of a policy.
 fn expression(number: usize) -> String {
     format!("object.metadata.name != 'n{number}' && object.data.all(k, k != 'k{number}')")
 }
 
-/// A policy about ConfigMaps and its binding. Of three policies, two are about other resources.
+/// Returns a policy for ConfigMaps and its binding. Of three policies, two are for other resources.
 fn policy(number: usize) -> [Value; 2] {
     let api_version = "admissionregistration.k8s.io/v1";
     let resource = if number.is_multiple_of(3) { "configmaps" } else { "pods" };
@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The time in which threads do something with all objects. It must be true.
+/// Returns the time in which threads process all objects. `work` must return `true`.
 fn on_threads(objects: usize, work: impl Fn(&Bump) -> bool + Sync) -> Duration {
     let start = Instant::now();
     std::thread::scope(|scope| {

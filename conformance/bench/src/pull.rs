@@ -1,10 +1,10 @@
-//! `kubeshape-bench pull [FOLDER]`: the client without a network, so that what is measured is the client.
+//! `kubeshape-bench pull [FOLDER]`: the client without a network, so that only the client is measured.
 //!
 //! A server in memory has the documents of a folder (OpenAPI v3 in JSON), or 60 documents of 100 kB. Times are the best
 //! of the rounds, in processor time of this process.
 //!
-//! `kubeshape-bench pull --server URL`: the client beside a server, such as `kubeshape serve` on the loopback
-//! interface, on the clock. A pull is compared with the same requests without anything else.
+//! `kubeshape-bench pull --server URL`: the client of a server, such as `kubeshape serve` on the loopback interface, in
+//! wall time. A pull is compared with the same requests without any processing.
 
 use cpu_time::ProcessTime;
 use futures_util::stream::{self, StreamExt as _};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 /// Rounds of each measurement.
 const ROUNDS: usize = 20;
-/// Documents of the cache that is compacted.
+/// Number of documents in the cache that is compacted.
 const ENTRIES: usize = 10_000;
 
 struct Server(BTreeMap<String, Vec<u8>>);
@@ -125,7 +125,7 @@ fn run(documents: Vec<(String, Vec<u8>)>) -> Result<(), Box<dyn std::error::Erro
     Ok(())
 }
 
-/// Pulls from a server, and asks it for the same without keeping anything.
+/// Pulls from a server, and sends the same requests without keeping the responses.
 fn beside(url: &str) -> Result<(), Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let options = ClusterOptions { server: Some(url.to_owned()), ..ClusterOptions::default() };
@@ -153,7 +153,7 @@ fn beside(url: &str) -> Result<(), Box<dyn std::error::Error>> {
             Ok::<(), Box<dyn std::error::Error>>(())
         };
         time(0, &mut || {
-            // The lists, and then the documents, as a pull asks for them.
+            // The lists, and then the documents, as a pull requests them.
             runtime.block_on(async {
                 let lists = ["/openapi/v3", "/apis", "/api", "/version"].map(str::to_owned);
                 stream::iter(lists).map(get).buffered(4).collect::<Vec<_>>().await;
@@ -200,7 +200,7 @@ fn line(what: &str, time: Duration) {
     println!("{what:<46} {:>9.2} ms", time.as_secs_f64() * 1e3);
 }
 
-/// A document of 100 kB.
+/// Returns a document of 100 kB.
 fn made(number: usize) -> Vec<u8> {
     let mut schemas = String::new();
     for n in 0..500 {
@@ -215,7 +215,7 @@ fn made(number: usize) -> Vec<u8> {
         .into_bytes()
 }
 
-/// The documents of a folder that `kubeshape pull` wrote.
+/// Returns the documents of a folder that `kubeshape pull` wrote.
 fn read(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut documents = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! Running all benchmarks and printing the ratios.
+//! Runs all benchmarks and prints the ratios.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     pub(crate) seconds: f64,
-    /// Seconds of the first round, in which memory is not warm.
+    /// Seconds of the first round, with cold memory.
     pub(crate) first: f64,
     /// KiB
     pub(crate) memory: f64,
@@ -17,7 +17,7 @@ pub(crate) struct Measured {
 }
 
 const SHAPES: [&str; 3] = ["v3", "v2", "smd"];
-/// What Go is timed at.
+/// The shapes that Go is measured with.
 const GO: [&str; 4] = ["v3", "v2", "smd", "check"];
 
 /// Runs all benchmarks and prints the table.

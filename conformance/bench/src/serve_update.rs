@@ -2,8 +2,8 @@
 //! memory of each, and the cost of aggregated discovery of 3,000.
 //!
 //! The CustomResourceDefinitions come from the folder, and are copied into groups of their own. Times are processor
-//! time of the process, and the best of many rounds is reported. Memory is what the allocator has given out and not got
-//! back.
+//! time of the process, and the best of many rounds is reported. Memory is what the allocator has allocated and not
+//! freed.
 
 use crate::smd::live_bytes;
 use bytes::Bytes;
@@ -27,7 +27,7 @@ struct Definition {
 }
 
 impl Definition {
-    /// The definition in another group.
+    /// Returns the definition in another group.
     fn renamed(&self, group: &str) -> String {
         self.text.replace(&self.group, group)
     }
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The CustomResourceDefinitions of a folder that can be served, in a fixed order.
+/// Returns the CustomResourceDefinitions of a folder that can be served, in a fixed order.
 fn sources(folder: &Path) -> Vec<Definition> {
     let mut out = Vec::new();
     for path in crate::work::files(folder) {
@@ -73,8 +73,8 @@ fn sources(folder: &Path) -> Vec<Definition> {
     out
 }
 
-/// `n` CustomResourceDefinitions in groups of their own. If there are many, short ones are used, so that they fit into
-/// memory.
+/// Returns `n` CustomResourceDefinitions in groups of their own. If there are many, short ones are used, so that they
+/// fit into memory.
 fn files(sources: &[Definition], n: usize) -> Vec<Change> {
     let fits = |source: &&Definition| n <= 3_000 || source.text.len() < 16 << 10;
     let sources: Vec<&Definition> = sources.iter().filter(fits).collect();
@@ -166,10 +166,10 @@ fn measure(sources: &[Definition], n: usize, tags: Tags) {
     }
 }
 
-/// The definition with another description and another short name.
+/// Returns the definition with another description and another short name.
 fn variant(probe: &Definition, group: &str, round: usize) -> String {
     let text = probe.renamed(group).replacen("    plural:", &format!("    shortNames: [probe{round}]\n    plural:"), 1);
-    // The first description of the schema that is a plain text.
+    // The first description of the schema that is a plain scalar.
     let schema = text.find("openAPIV3Schema:").unwrap_or_default();
     let plain = |at: &usize| text.as_bytes().get(at + 13).is_some_and(u8::is_ascii_uppercase);
     match text[schema..].match_indices("description: ").map(|(at, _)| schema + at).find(plain) {

@@ -1,8 +1,8 @@
 //! `kubeshape-bench test-server [CRDS]`: how long `kubeshape::test::Server` takes to start, in processes of their own.
 //!
 //! A test waits for the first server of its process, which also unpacks Kubernetes' own documents; further servers
-//! share them. Both are measured, on the clock and in processor time: the server alone, and until a client has created
-//! and read an object of a definition that was loaded. The best and the median of the processes count.
+//! share them. Both are measured, in wall time and processor time: the server alone, and until a client has created and
+//! read an object of a loaded definition. The best and the median of the processes are reported.
 
 use cpu_time::ProcessTime;
 use http_body_util::{BodyExt, Full};
@@ -12,10 +12,10 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use tower::ServiceExt;
 
-/// Processes, and further servers in each.
+/// Number of processes, and of further servers in each.
 const PROCESSES: usize = 21;
 const FURTHER: usize = 5;
-/// In which time a server has to be there.
+/// The time within which a server must be ready.
 const GOAL: Duration = Duration::from_millis(20);
 
 const DEFINITION: &str = "
@@ -35,7 +35,7 @@ spec:
 const TABS: &str = "/apis/example.com/v1/namespaces/default/tabs";
 const TAB: &str = r#"{"apiVersion":"example.com/v1","kind":"Tab","metadata":{"name":"a"}}"#;
 
-/// What is measured, in this order.
+/// The measurements, in this order.
 const WHAT: [&str; 4] = [
     "first server",
     "first server, object created and read",

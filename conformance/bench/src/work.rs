@@ -1,4 +1,4 @@
-//! The benchmarks: each is a pass over all files that discards the bytes it makes.
+//! The benchmarks: each is a pass over all files that discards its output.
 
 use kubeshape_check::{Check, Releases};
 use kubeshape_publish::{Publisher, Resource};
@@ -23,9 +23,9 @@ pub(crate) enum Work {
     V2,
     /// The complete conversion to a shape.
     Smd,
-    /// What a server of 1.36 says to the creation of the definitions.
+    /// The errors of a server of 1.36 for the creation of the definitions.
     Check,
-    /// What the servers of all releases say to it.
+    /// The errors of the servers of all releases.
     CheckAll,
     /// kubeshape's reader, and printing as many bytes as the shape has with the same printer.
     FloorV3,
@@ -65,11 +65,11 @@ pub(crate) struct Scratch {
     tape: Tape,
     arena: Bump,
     out: Vec<u8>,
-    /// The part of every v3 and v2 document beside the schema of the resource.
+    /// The part of every v3 and v2 document in addition to the schema of the resource.
     shared: [Vec<u8>; 2],
 }
 
-/// A resource without a schema, to find out what every document has.
+/// A resource without a schema, to find the part that every document has.
 const EMPTY: &str = "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: crontabs.stable.example.com}
@@ -82,7 +82,7 @@ spec:
 ";
 
 impl Scratch {
-    /// Only what the floors print.
+    /// Prepares only what the floors print.
     pub(crate) fn new(publisher: &Publisher) -> Scratch {
         let mut scratch = Scratch { file: EMPTY.into(), ..Scratch::default() };
         let shared = [Work::V3, Work::V2].map(|work| {

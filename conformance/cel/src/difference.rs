@@ -1,7 +1,7 @@
-//! Where two answers differ.
+//! Finds where two answers differ.
 #![allow(clippy::format_push_string)]
 
-/// Where two JSON values first differ, as a pointer and the two values; `None` if they are equal. Numbers
+/// Returns where two JSON values first differ, as a pointer and the two values, or `None` if they are equal. Numbers
 /// are compared by value: `1` and `1.0` are equal.
 pub fn first_difference(ours: &serde_json::Value, theirs: &serde_json::Value) -> Option<String> {
     use serde_json::Value;

@@ -18,10 +18,10 @@ use std::sync::Arc;
 
 /// The files of expressions.
 const EXPRESSIONS: [&str; 3] = ["kube-conformance", "kube-literals", "kube-random"];
-/// The limit of the recorded evaluations.
+/// The cost limit of the recorded evaluations.
 const LIMIT: u64 = 1_000_000;
 
-/// The release whose answers are recorded.
+/// Returns the release whose answers are recorded.
 pub fn recorded_release() -> Release {
     Release::stored(36)
 }
@@ -29,15 +29,15 @@ pub fn recorded_release() -> Release {
 /// The result of comparing one answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The same.
+    /// The answers are the same.
     Equal,
-    /// Another answer, with the place where the two first differ.
+    /// The answers differ, first at this path.
     Differing(String),
     /// We have no answer, for this reason.
     Missing(String),
 }
 
-/// One comparison: the kind of answer, the record, and what came of it.
+/// One comparison: the kind of answer, the record, and the result.
 pub type Comparison = (String, String, Verdict);
 
 /// Compares every record of a folder of recorded answers.
@@ -54,7 +54,7 @@ pub fn compare(folder: &Path) -> Vec<Comparison> {
     out
 }
 
-/// The records of a compressed file, a JSON object a line; none if it cannot be read.
+/// Returns the records of a compressed file, a JSON object per line, or none if it cannot be read.
 pub fn records(path: &Path) -> Vec<Json> {
     let Ok(bytes) = std::fs::read(path) else { return Vec::new() };
     let mut text = Vec::new();
@@ -64,7 +64,7 @@ pub fn records(path: &Path) -> Vec<Json> {
     text.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }
 
-/// Every value with a path has up to ten elements.
+/// Assumes ten elements for every value with a path.
 struct Ten;
 
 impl Sizes for Ten {
@@ -77,9 +77,9 @@ fn text<'r>(record: &'r Json, key: &str) -> &'r str {
     record.get(key).and_then(Json::as_str).unwrap_or("")
 }
 
-/// The strings with their type variables numbered by first appearance. Upstream numbers the type parameters of an
-/// overload in the order of a Go map (`OverloadDecl.TypeParams`), so that the numbers in its messages differ from run
-/// to run.
+/// Returns the strings with their type variables numbered by first appearance. Upstream numbers the type parameters of
+/// an overload in the order of a Go map (`OverloadDecl.TypeParams`), so the numbers in its messages differ from run to
+/// run.
 fn renumbered(value: &Json) -> Json {
     const NAME: &str = "_var";
     match value {
@@ -206,7 +206,7 @@ pub fn expression(out: &mut Vec<Comparison>, file: &str, record: &Json) {
     }
 }
 
-/// A recorded value; `None` for a form that is not known.
+/// Returns a recorded value, or `None` for an unknown form.
 pub fn read(value: &Json) -> Option<Value<'static>> {
     Some(match value {
         Json::Null => Value::Null,
@@ -278,7 +278,7 @@ fn evaluated(source: &str) -> Option<Value<'static>> {
     }
 }
 
-/// A value as it is recorded.
+/// Returns a value in its recorded form.
 pub fn write(value: &Value<'_>) -> Json {
     match value {
         Value::Null => Json::Null,
@@ -303,7 +303,7 @@ pub fn write(value: &Value<'_>) -> Json {
             json!({"map": pairs})
         }
         Value::Optional(inner) => json!({"optional": inner.iter().map(|inner| write(inner)).collect::<Vec<_>>()}),
-        // Upstream's recorder did not know the pointers that these are.
+        // Upstream's recorder did not know these pointer types.
         Value::Kube(Kube::Quantity(_, true)) => json!({"celType": "kubernetes.Quantity", "go": "*cel.Quantity"}),
         Value::Kube(kube) => {
             let kind = match kube {
@@ -331,7 +331,7 @@ fn seconds(nanos: i64) -> String {
     format!("{sign}{}{point}{fraction}s", magnitude / 1_000_000_000)
 }
 
-/// A JSON value as an object for rules.
+/// Returns a JSON value as an object for rules.
 pub fn data(value: &Json) -> Data<'_> {
     match value {
         Json::Null => Data::Null,
@@ -346,7 +346,7 @@ pub fn data(value: &Json) -> Data<'_> {
     }
 }
 
-/// Compares what the rules of a schema compile to. `file` begins the names of the rows.
+/// Compares the compiled rules of a schema. `file` begins the names of the rows.
 pub fn rules(out: &mut Vec<Comparison>, file: &str, record: &Json) {
     let id = text(record, "id");
     let root = record.get("isResourceRoot").and_then(Json::as_bool) == Some(true);
@@ -402,8 +402,8 @@ pub fn rules(out: &mut Vec<Comparison>, file: &str, record: &Json) {
     }
 }
 
-/// The schema at a path, and the type that rules have for its values: that of a field or of the elements of what is
-/// above it, which need not be the one that the schema alone declares (`additionalProperties` of an array).
+/// Returns the schema at a path, and the type of its values in rules: that of a field or of the elements of its parent,
+/// which may differ from the type that the schema alone declares (`additionalProperties` of an array).
 fn at_path<'r>(schema: Option<&'r Json>, root: bool, path: &str) -> Option<(&'r Json, Option<Arc<DeclType>>)> {
     let of_schema = |props: &Json, is_root: bool| {
         let of = |schema: &Schema<'_>| DeclType::of(schema, is_root || schema.flags.any(Flags::EMBEDDED_RESOURCE));
@@ -434,7 +434,7 @@ fn at_path<'r>(schema: Option<&'r Json>, root: bool, path: &str) -> Option<(&'r 
     Some((schema, declared))
 }
 
-/// Calls this with JSONSchemaProps, as rules see them.
+/// Calls `with` with JSONSchemaProps, as rules read them.
 fn with_schema<T>(props: &Json, with: impl FnOnce(&Schema<'_>) -> T) -> Option<T> {
     let source = props.to_string();
     let mut tape = Tape::new();

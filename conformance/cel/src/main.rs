@@ -1,4 +1,5 @@
-//! `cargo run -p kubeshape-conformance-cel -- FOLDER [WORD]`: the differences of the area `cel` alone, quickly built.
+//! `cargo run -p kubeshape-conformance-cel -- FOLDER [WORD]`: prints only the differences of the area `cel`, and builds
+//! quickly.
 #![allow(clippy::print_stdout)]
 
 use kubeshape_conformance_cel::{Verdict, compare};

@@ -84,7 +84,7 @@ fn replay(kind: &str, record: &Json, schemas: &Schemas, arena: &Bump) -> Result<
     }
 }
 
-/// A pair of sets, and all operations on them.
+/// Compares a pair of sets, and all operations on them.
 fn pair(record: &Json, arena: &Bump) -> Result<Verdict, String> {
     let (lhs, rhs) = (set_of(&record["lhs"], arena)?, set_of(&record["rhs"], arena)?);
     let mut verdict = Verdict::Equal;
@@ -154,7 +154,8 @@ fn deserialize(record: &Json, arena: &Bump) -> Verdict {
     }
 }
 
-/// Both forms of an element: the serialized form, which is the record's member of this name, and the displayed form.
+/// Compares both forms of an element: the serialized form, which is the record's member with this name, and the
+/// displayed form.
 fn written(record: &Json, name: &str, element: PathElement<'_>) -> Verdict {
     let mut out = Vec::new();
     if let Err(error) = element.write(&mut out) {
@@ -172,7 +173,7 @@ fn list(json: &Json) -> impl Iterator<Item = &Json> {
     json.as_array().into_iter().flatten()
 }
 
-/// An element. If it cannot be written, the record has null.
+/// Reads an element. If it cannot be written, the record has null.
 fn element_of<'a>(json: &'a Json, arena: &'a Bump) -> Result<PathElement<'a>, String> {
     let Some(text) = json.as_str() else { return Ok(PathElement::Nameless) };
     PathElement::parse(text, arena).map_err(|error| error.to_string())
@@ -182,7 +183,7 @@ fn path_of<'a>(json: &'a Json, arena: &'a Bump) -> Result<Vec<PathElement<'a>>, 
     list(json).map(|element| element_of(element, arena)).collect()
 }
 
-/// What is recorded of a filter: the set it excludes, or the pattern it includes.
+/// Reads a recorded filter: the set it excludes, or the pattern it includes.
 ///
 /// # Errors
 /// An element cannot be read.
@@ -208,7 +209,7 @@ fn matcher_of<'a>(json: &'a Json, arena: &'a Bump) -> Result<Matcher<'a>, String
     entries.collect::<Result<Vec<_>, String>>().map(Matcher::Members)
 }
 
-/// Managers and the fields that they own.
+/// Reads managers and the fields that they own.
 ///
 /// # Errors
 /// A set cannot be read.

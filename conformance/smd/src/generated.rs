@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Replays records as they arrive, one in each line. A schema comes before the records that need it. Differences are
+/// Replays records as they arrive, one per line. A schema must come before the records that need it. Differences are
 /// reported with the record.
 ///
 /// # Errors
@@ -49,16 +49,17 @@ pub fn build(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// How many times as often calls are repeated whose answers differ from ours.
+/// How many times as often calls with differing answers are repeated.
 const PATIENCE: u32 = 500;
-/// How many sequences with differences are asked again. If there are more, the order of Go's maps is not the reason.
+/// The maximum number of sequences with differences that are replayed again. If there are more, the order of Go's maps
+/// is not the reason.
 const ASKED_AGAIN: usize = 200;
 
 /// Generates `count` sequences, and as many of the other calls, and replays them while they are generated.
 ///
 /// Some of upstream's answers depend on the order of a Go map. The program repeats each call to find these, but a rare
 /// order may not come up. So sequences with differences are generated again, with calls repeated `PATIENCE` times as
-/// often, and only what differs then counts as different.
+/// often, and only the differences that remain are reported.
 ///
 /// # Errors
 /// The program cannot be started, fails, or writes something that is not a record.
@@ -90,7 +91,8 @@ pub fn replay(
     }
     let only: Vec<String> = differing.iter().map(u64::to_string).collect();
     let patient = ["-only".to_owned(), only.join(","), "-patience".to_owned(), PATIENCE.to_string()];
-    // What is dropped for want of one answer moves the names of the records behind it, so other names may differ now.
+    // If a record is dropped because it has several answers, the names of later records change, so other names may
+    // differ now.
     ask(&patient, &mut |row, name, verdict, record| {
         if verdict != Verdict::Equal || names.contains(&(row.to_owned(), name.to_owned())) {
             tell(row, name, verdict, record);

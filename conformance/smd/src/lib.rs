@@ -1,7 +1,7 @@
 //! Replays recorded calls of structured merge diff and of server-side apply, and compares the answers.
 //!
-//! A record is one line of JSON: what was called, with what, and what upstream answered. Recorded folders and the
-//! project's Go program write the same records, so one replay serves both.
+//! A record is one line of JSON: the call, its arguments, and upstream's answer. Recorded folders and the project's Go
+//! program write the same records, so one replay serves both.
 
 pub mod fieldpath;
 pub mod generated;
@@ -22,16 +22,16 @@ use std::path::Path;
 /// The result of comparing one answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The same.
+    /// The answers are the same.
     Equal,
-    /// Another answer, with the place where the two first differ.
+    /// The answers differ, first at this path.
     Differing(String),
     /// We have no answer, for this reason.
     Missing(String),
 }
 
 impl Verdict {
-    /// Equal if both are; otherwise what was expected and what was found.
+    /// Returns `Equal` if both are equal, otherwise the expected and the found value.
     pub fn of<T: PartialEq + std::fmt::Debug + ?Sized>(what: &str, expected: &T, found: &T) -> Verdict {
         if expected == found {
             Verdict::Equal
@@ -40,7 +40,7 @@ impl Verdict {
         }
     }
 
-    /// The first that is not equal.
+    /// Returns the first verdict that is not equal.
     #[must_use]
     pub fn and(self, then: impl FnOnce() -> Verdict) -> Verdict {
         match self {
@@ -68,8 +68,7 @@ pub const FILES: [&str; 14] = [
     "sequences",
 ];
 
-/// Replays every record of a folder that holds gzipped files, and returns the row, the name and the verdict of each.
-///
+/// Replays every record of a folder of gzipped files, and passes the row, the name and the verdict of each to `tell`.
 /// # Errors
 /// A file cannot be read.
 pub fn replay(folder: &Path, tell: &mut dyn FnMut(&str, &str, Verdict)) -> Result<(), String> {

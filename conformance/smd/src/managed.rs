@@ -31,7 +31,7 @@ pub fn compare(kind: &str, record: &Json, schemas: &Schemas) -> Verdict {
     verdict.unwrap_or_else(Verdict::Missing)
 }
 
-/// An apply or update through the whole stack.
+/// Compares an apply or update through the whole stack.
 fn operation(record: &Json, schemas: &Schemas, arena: &Bump) -> Result<Verdict, String> {
     let ty = schemas.named(&record["schema"], &record["type"])?;
     let live = record["liveBefore"].to_value(arena);
@@ -47,7 +47,7 @@ fn operation(record: &Json, schemas: &Schemas, arena: &Bump) -> Result<Verdict, 
     Ok(answer(&manager, record, live, now, arena).1)
 }
 
-/// Runs an operation, and compares the live object afterwards, if the record holds it, or the error.
+/// Runs an operation, and compares the live object afterwards, if the record has it, or the error.
 pub fn answer<'a>(
     manager: &'a FieldManager<'a>,
     record: &'a Json,
@@ -89,7 +89,7 @@ fn same(what: &str, expected: Value<'_>, found: Value<'_>) -> Verdict {
     }
     let mut at = String::new();
     let (mut expected, mut found) = (Some(expected), Some(found));
-    // The first place at which they differ.
+    // Finds the first path at which they differ.
     while let (Some(Value::Map(a)), Some(Value::Map(b))) = (expected, found) {
         let keys = a.entries().iter().chain(b.entries()).map(|(key, _)| *key);
         let Some(key) = keys.into_iter().find(|key| a.get(key) != b.get(key)) else { break };
@@ -135,12 +135,12 @@ fn sorted(causes: &[Json]) -> Json {
     json!(causes)
 }
 
-/// Errors in objects come in any order, those about wrong types end in Go's own print of the value, and of a map's
-/// undeclared fields any one is reported.
+/// Errors in objects may be in any order, those about wrong types end with Go's representation of the value, and any
+/// one of a map's undeclared fields is reported.
 fn same_text(expected: &str, found: &str) -> bool {
     let undeclared = |part: &String| part.ends_with("field not declared in schema");
     let parts = |text: &str| {
-        // What follows are the words of a JSON library, and Go's own print of the entry.
+        // The rest is the message of a JSON library, and Go's representation of the entry.
         let text = text.split_once("error decoding versioned set from").map_or(text, |(head, _)| head);
         let (head, parts) = match text.split_once("errors:\n") {
             Some((head, parts)) => (head.to_owned(), parts),
@@ -189,7 +189,7 @@ fn encode(record: &Json, arena: &Bump) -> Result<Verdict, String> {
 }
 
 fn sort(record: &Json, arena: &Bump) -> Verdict {
-    // Go's nil list is recorded as an empty one. Sorting gives back nil for nil, and an empty list for an empty one.
+    // Go's nil list is recorded as an empty one. Sorting returns nil for nil, and an empty list for an empty one.
     let list = match &record["sorted"] {
         Json::Null if record["managedFields"].as_array().is_some_and(Vec::is_empty) => Value::Null,
         _ => record["managedFields"].to_value(arena),
@@ -227,7 +227,7 @@ fn fields_to_set(record: &Json, arena: &Bump) -> Result<Verdict, String> {
 
 fn conflict_error(record: &Json) -> Verdict {
     let conflicts = record["conflicts"].as_array().into_iter().flatten().map(|conflict| {
-        // What is printed is all that matters here.
+        // Only the printed form matters here.
         let path = vec![PathElement::FieldName(text(&conflict["path"]).trim_start_matches('.'))];
         Conflict { manager: text(&conflict["manager"]), path, live: None, new: None }
     });
@@ -269,7 +269,7 @@ fn to_parent(record: &Json, arena: &Bump) -> Verdict {
     read_or_refused(record, found, |found| same_list(&record["result"], found, arena))
 }
 
-/// What was read of managed fields; where they cannot be read, upstream's words are those of its JSON library.
+/// Compares managed fields that were read. If they cannot be read, upstream's message is that of its JSON library.
 fn read_or_refused<T, E: std::fmt::Display>(
     record: &Json,
     found: Result<T, E>,
@@ -305,15 +305,15 @@ fn upgraded(kind: &str, record: &Json, arena: &Bump) -> Verdict {
     read_or_refused(record, found, |found| same("object", record["result"].to_value(arena), found))
 }
 
-/// The string in a JSON value; empty if the value is not a string.
+/// Returns the string in a JSON value, or `""` if the value is not a string.
 pub fn text(json: &Json) -> &str {
     json.as_str().unwrap_or_default()
 }
 
-/// A time.
+/// Reads a time.
 ///
 /// # Errors
-/// It is none.
+/// It is not a time.
 pub fn time(json: &Json) -> Result<Time, String> {
     Time::parse(text(json)).ok_or_else(|| format!("no time: {json}"))
 }

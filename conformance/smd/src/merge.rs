@@ -36,7 +36,7 @@ pub fn compare(kind: &str, record: &Json, schemas: &Schemas) -> Verdict {
     }
 }
 
-/// The updater with these options, or none if they contradict each other.
+/// Returns the updater with these options, or `None` if they contradict each other.
 fn updater_of<'a, C>(options: &'a Json, converter: C, arena: &'a Bump) -> Result<Option<Updater<'a, C>>, String> {
     let (fields, filters) = (options["ignoredFields"].as_object(), options["ignoreFilter"].as_object());
     let ignored = match (fields, filters) {
@@ -89,7 +89,7 @@ fn call<'a>(
     })
 }
 
-/// Replays how conflicts are made from managers.
+/// Replays how conflicts are created from managers.
 fn conflicts(record: &Json, arena: &Bump) -> Result<Verdict, String> {
     let conflicts = Conflicts::from_managers(&managers_of(&record["managers"], arena)?);
     let found = json_of_conflicts(&conflicts);
@@ -161,14 +161,14 @@ fn json_of_conflicts(conflicts: &Conflicts<'_>) -> Json {
     Json::Array(each.collect())
 }
 
-/// Conflicts in a defined order.
+/// Returns conflicts in a defined order.
 fn sorted(conflicts: Option<&Json>) -> Vec<String> {
     let mut texts: Vec<_> = conflicts.and_then(Json::as_array).into_iter().flatten().map(ToString::to_string).collect();
     texts.sort();
     texts
 }
 
-/// The value of a YAML document.
+/// Returns the value of a YAML document.
 fn yaml_of<'a>(source: &str, arena: &'a Bump) -> Result<kubeshape_smd::Value<'a>, String> {
     use kubeshape_yaml::{Limits, Stream, Tape};
     let mut tape = Tape::new();

@@ -1,4 +1,4 @@
-//! The project's own scenarios with their recorded answers. Needs nothing but the checkout.
+//! The project's own scenarios with their recorded answers. Needs only the checkout.
 
 use crate::Verdict;
 use crate::generated::replay_lines;

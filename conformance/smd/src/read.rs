@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 
-/// The records of a gzipped file, one in each line. There are none if the file does not exist.
+/// Returns the records of a gzipped file, one per line, or none if the file does not exist.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -61,7 +61,7 @@ impl Schemas {
         }
     }
 
-    /// The types of a schema.
+    /// Returns the types of a schema.
     ///
     /// # Errors
     /// There is no schema with this id.
@@ -73,7 +73,7 @@ impl Schemas {
         })
     }
 
-    /// A schema as it was read.
+    /// Returns a schema as it was read.
     ///
     /// # Errors
     /// There is no schema with this id.
@@ -81,7 +81,7 @@ impl Schemas {
         self.types(id).map(Types::schema)
     }
 
-    /// A named type of a schema. Inlined types have none.
+    /// Returns a named type of a schema. Inlined types have no name.
     ///
     /// # Errors
     /// There is no such schema or type.
@@ -92,8 +92,8 @@ impl Schemas {
     }
 }
 
-/// Upstream leaves empty names out when it writes a schema as JSON. Such types get a name from their place, because a
-/// schema with two types of one name cannot be read.
+/// Adds missing names. Upstream omits empty names when it writes a schema as JSON. Such types get a name from their
+/// position, because a schema with two types of the same name cannot be read.
 fn name_the_nameless(schema: &mut Json) {
     fn name(items: &mut Json) {
         for (at, item) in items.as_array_mut().into_iter().flatten().enumerate() {
@@ -133,7 +133,7 @@ pub(crate) fn schema_of_yaml(text: &str) -> Result<schema::Schema, String> {
     schema::read(root).map_err(|error| error.to_string())
 }
 
-/// A set from its JSON form.
+/// Reads a set from its JSON form.
 ///
 /// # Errors
 /// It is not a set.
@@ -145,7 +145,7 @@ pub fn set_of<'a>(json: &'a Json, arena: &'a Bump) -> Result<Set<'a>, String> {
     .map_err(|error| error.to_string())
 }
 
-/// A typed value, unchecked.
+/// Reads a typed value, unchecked.
 ///
 /// # Errors
 /// There is no such schema or type.

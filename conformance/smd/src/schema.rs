@@ -48,7 +48,7 @@ fn replay(kind: &str, record: &Json, schemas: &Schemas) -> Result<Verdict, Strin
     }
 }
 
-/// The atom of a schema's first type.
+/// Returns the atom of a schema's first type.
 fn first(schema: &Schema) -> Option<Atom<'_>> {
     schema.types().next().map(TypeDef::atom)
 }
@@ -66,7 +66,7 @@ fn parse(record: &Json, schemas: &Schemas) -> Verdict {
             Ok(expected) => Verdict::of("schema", &printed(expected), &printed(&schema)),
             Err(error) => Verdict::Missing(error),
         },
-        // What the YAML reader says differs.
+        // The YAML reader's messages differ.
         (Err(found), Some(expected)) if expected.starts_with("unable to validate schema: ") => {
             Verdict::of("error", expected, &found)
         }
@@ -76,7 +76,8 @@ fn parse(record: &Json, schemas: &Schemas) -> Verdict {
     }
 }
 
-/// The type to resolve is made the items of one more type behind those of the schema.
+/// Compares the type that a reference resolves to. The reference becomes the item type of an additional type after
+/// those of the schema.
 fn resolve(record: &Json, schemas: &Schemas) -> Result<Verdict, String> {
     let mut schema: Json =
         serde_json::from_str(&printed(schemas.schema(&record["schema"])?)).map_err(|error| error.to_string())?;

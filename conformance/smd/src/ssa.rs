@@ -8,7 +8,7 @@ use kubeshape_smd::merge::ConvertError;
 use kubeshape_smd::{Bump, ToValue as _, Value};
 use serde_json::Value as Json;
 
-/// Replays one sequence and returns the verdict of each operation by its place.
+/// Replays one sequence and passes the verdict of each operation with its index to `tell`.
 pub fn compare(record: &Json, schemas: &Schemas, tell: &mut dyn FnMut(usize, Verdict)) {
     if let Err(error) = replay(record, schemas, tell) {
         tell(0, Verdict::Missing(error));
@@ -49,14 +49,15 @@ fn replay(record: &Json, schemas: &Schemas, tell: &mut dyn FnMut(usize, Verdict)
         let before = live.map(|live| at_version(live, text(&op["version"]), &arena));
         let before = before.ok_or("an operation on nothing")?;
         let (version, subresource) = (text(&op["version"]), text(&op["subresource"]));
-        // An endpoint resets fields at its own version only: what others own at another version is compared in full.
+        // An endpoint resets fields at its own version only: fields that others own at another version are compared in
+        // full.
         let filters = reset.iter().filter(|(at, of, _)| (*at, *of) == (version, subresource));
         let manager = FieldManager::new(Gvk::new(version, kind), &kinds, &versions)
             .subresource(subresource)
             .reset_fields(filters.map(|(version, _, filter)| (*version, filter.clone())).collect());
         let manager = arena.alloc(manager);
         let (found, verdict) = answer(manager, op, before, time(&op["time"])?, &arena);
-        // The next operation is on the recorded answer, so that a difference is reported once.
+        // The next operation starts from the recorded answer, so that a difference is reported once.
         if op["error"].is_null() {
             live = found.filter(|_| verdict == Verdict::Equal).or(recorded);
         }

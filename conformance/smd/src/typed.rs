@@ -44,7 +44,7 @@ struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    /// The type of a reference, which may be inlined or name what does not exist.
+    /// Returns the type of a reference, which may be inlined or name a type that does not exist.
     fn ty(self, schema_id: &Json, reference: &Json) -> Result<Type<'a>, String> {
         let plain = reference.as_object().is_none_or(|members| members.len() == 1);
         if let (true, Ok(ty)) = (plain, self.schemas.named(schema_id, reference)) {
@@ -58,13 +58,13 @@ impl<'a> Replay<'a> {
             let own = json!({"name": OWN, "map": {"fields": [{"name": "root", "type": reference}]}});
             let types = json.as_object_mut().ok_or("no schema")?.entry("types").or_insert_with(|| json!([]));
             types.as_array_mut().ok_or("no types")?.push(own);
-            // It was empty just now.
+            // The cell was empty just now, so this cannot fail.
             let _ = self.own.set(Types::new(schema_of(&json)?));
         }
         self.own.get().and_then(|types| types.named(OWN)?.field("root")).ok_or_else(|| "no type".to_owned())
     }
 
-    /// A recorded value in every way in which it can be typed: unchecked, and checked if it is valid.
+    /// Returns a recorded value in every form: unchecked, and checked if it is valid.
     fn typed(self, object: &'a Json) -> Result<Vec<TypedValue<'a>>, String> {
         let ty = self.ty(&object["schema"], &object["type"])?;
         Ok(self.forms(ty, object.get("value")))
@@ -227,7 +227,7 @@ impl<'a> Replay<'a> {
         Ok(self.same_comparison(&self.record["result"], &comparison.exclude_fields(exclude, self.arena)))
     }
 
-    /// A generated pair of objects, and upstream's results for it.
+    /// Compares a generated pair of objects with upstream's results.
     fn pair(self) -> Result<Verdict, String> {
         let (record, arena) = (self.record, self.arena);
         let ty = self.ty(&record["schema"], &record["type"])?;
@@ -315,7 +315,7 @@ fn errors(what: &str, expected: &Json, found: Option<&ValidationErrors>) -> Verd
     Verdict::of(what, &expected, &found)
 }
 
-/// What follows is a value or a reference as Go prints it.
+/// Returns the part before a value or a reference in Go's representation.
 fn up_to_got(text: &str) -> &str {
     let end = [", got ", "could not resolve "].iter().find_map(|words| Some(text.find(words)? + words.len()));
     end.map_or(text, |end| &text[..end])

@@ -29,7 +29,7 @@ pub fn compare(kind: &str, record: &Json) -> Verdict {
     }
 }
 
-/// A value whose number is of the kind that the record says.
+/// Returns a value whose number has the recorded kind.
 fn value_of<'a>(record: &'a Json, name: &str, arena: &'a Bump) -> Value<'a> {
     let json = &record[name];
     match (record[format!("{name}Kind").as_str()].as_str(), json.as_f64()) {

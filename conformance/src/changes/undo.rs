@@ -1,13 +1,13 @@
-//! A new definition without some of its changes.
+//! Undoes some changes of a new definition.
 
 use kubeshape_diff::Change;
 use kubeshape_schema::Code;
 use serde_json::{Map, Value};
 
-/// What a node of a schema says about values inside it.
+/// Members of a schema that describe inner values.
 const INSIDE: [&str; 3] = ["properties", "items", "additionalProperties"];
 
-/// The new definition, which says at the places of some changes what the old one says.
+/// Returns the new definition, with the parts of the old one at the paths of some changes.
 pub(super) fn without(old: &Value, new: &Value, version: &str, changes: &[&Change]) -> Value {
     let mut out = new.clone();
     for change in changes {
@@ -45,7 +45,7 @@ fn undo(old: &Value, out: &mut Value, version: &str, change: &Change) {
     match (before, after) {
         (Some(before), Some(after)) => {
             let (Some(before), Some(after)) = (was.pointer(&before), is.pointer_mut(&after)) else { return };
-            // Where types differ, nothing inside is compared.
+            // If types differ, inner schemas are not compared.
             let types = |schema: &Value| (schema["type"].clone(), schema["x-kubernetes-int-or-string"] == true);
             let is_whole = types(before) != types(after) || !before.is_object() || !after.is_object();
             let keeps = matches!(change.code, Code::DiffKept | Code::DiffKeptWider | Code::DiffType);
@@ -59,7 +59,7 @@ fn undo(old: &Value, out: &mut Value, version: &str, change: &Change) {
                 _ => *after = before.clone(),
             }
         }
-        // A field that is gone, and one that is new.
+        // A field was removed, and one was added.
         (Some(place), None) => {
             let Some((parent, value)) = place.rsplit_once('/').zip(was.pointer(&place)) else { return };
             let name = parent.1.replace("~1", "/").replace("~0", "~");
@@ -79,7 +79,7 @@ fn undo(old: &Value, out: &mut Value, version: &str, change: &Change) {
     }
 }
 
-/// The place of a field's schema within a schema, as a JSON pointer. Names may hold dots.
+/// Returns the path of a field's schema within a schema, as a JSON pointer. Names may contain dots.
 fn pointer(schema: &Value, path: &str) -> Option<String> {
     if path.is_empty() {
         return Some(String::new());

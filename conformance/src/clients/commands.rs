@@ -1,8 +1,8 @@
 //! Recorded commands of kubectl about objects, run again by a kubectl of this machine against
 //! `kubeshape serve --objects`.
 //!
-//! The server gets the definitions and objects that the real one had. Times, ages, uids and revisions are not compared,
-//! nor the cells of a table whose paths have a wildcard: Go walks maps in a random order.
+//! The server gets the definitions and objects of the real one. Times, ages, uids and revisions are not compared, nor
+//! the cells of a table whose paths have a wildcard: Go walks maps in random order.
 
 use super::Plan;
 use super::serve::Serve;
@@ -81,8 +81,8 @@ pub fn compare_commands(plan: &Plan, known: Known) -> Result<Table, String> {
     Ok(table)
 }
 
-/// The definitions and objects of the recorded server, as a List: what the recorded requests lead to, and of built-in
-/// kinds what the server answered.
+/// Returns the definitions and objects of the recorded server, as a List: the results of the recorded requests, and for
+/// built-in kinds the responses of the server.
 fn state(server: &Path) -> Result<String, String> {
     let store = resources::replayed(server, |_, _, _| {})?;
     let mut items: Vec<Value> =
@@ -115,7 +115,7 @@ fn run(call: &Call, url: &str, folder: &Path) -> Result<(i32, String, String), S
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = pipes.spawn().map_err(|error| error.to_string())?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A command that reads nothing closes it.
+        // A command that does not read its input closes it.
         let _ = stdin.write_all(call.stdin.as_deref().unwrap_or_default().as_bytes());
     }
     let output = child.wait_with_output().map_err(|error| error.to_string())?;
@@ -123,7 +123,7 @@ fn run(call: &Call, url: &str, folder: &Path) -> Result<(i32, String, String), S
     Ok((output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr)))
 }
 
-/// What differs from run to run, and what is in its place.
+/// Patterns of what differs from run to run, and their replacements.
 struct Normal(Vec<(Regex, &'static str)>);
 
 impl Normal {
@@ -160,7 +160,7 @@ impl Normal {
     }
 }
 
-/// Tables without those columns. The cells stand below the heads.
+/// Returns tables without those columns. The cells are below the headings.
 fn without_random(text: &str) -> String {
     let mut cuts: Vec<(usize, usize)> = Vec::new();
     let mut out = String::new();
@@ -177,7 +177,7 @@ fn without_random(text: &str) -> String {
     out
 }
 
-/// Where a column begins, and where the next one does.
+/// Returns where a column begins, and where the next one begins.
 fn column(head: &str, name: &str) -> Option<(usize, usize)> {
     let start = head.match_indices(name).map(|(at, _)| at).find(|at| {
         let ends = head.get(at + name.len()..).is_some_and(|rest| rest.starts_with("  "));
@@ -192,7 +192,7 @@ mod tests {
     use super::{Normal, without_random};
 
     #[test]
-    fn what_differs_from_run_to_run_is_not_compared() {
+    fn differences_between_runs_are_not_compared() {
         let normal = Normal::new();
         assert_eq!(normal.of("a   5m3s   x\nresourceVersion: \"7\"\n"), "a AGE x\nresourceVersion: \"REVISION\"\n");
         let text = "NAME   WILD   UID\nbig    é      n\n";

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
-/// How many objects each of them reconciles.
+/// Number of objects that each of them reconciles.
 const COUNT: usize = 1000;
 
 const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1
@@ -31,10 +31,10 @@ spec:
           status: {type: object, properties: {observedGeneration: {type: integer}}}
 ";
 
-/// Runs both, each against a server of its own.
+/// Runs both, each with a server of its own.
 ///
 /// # Errors
-/// Go or the command is not there.
+/// Go or the command is missing.
 pub(super) fn compare(program: &Path, scratch: &Path, table: &mut Table) -> Result<(), String> {
     let controllers = go::build("controllers", "go.mod", &[], "kubeshape-controllers")?;
     let folder = scratch.join("controllers");

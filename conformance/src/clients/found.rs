@@ -1,4 +1,4 @@
-//! What client-go finds.
+//! The resources that client-go finds.
 
 use super::Defined;
 use super::mapper;
@@ -6,7 +6,7 @@ use crate::table::{Table, Verdict};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What client-go reads from a server.
+/// The results of client-go for a server.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Found {
     aggregated: Discovered,
@@ -74,7 +74,7 @@ impl Resource {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// Without the singular names of subresources, which the unaggregated form does not have.
+    /// Returns the resource without the singular names of subresources, which the unaggregated form does not have.
     fn in_both_forms(&self) -> Resource {
         let mut out = self.clone();
         if out.name.contains('/') {
@@ -85,7 +85,7 @@ impl Resource {
 }
 
 impl Found {
-    /// Compares each kind, each short name and each lookup with what `kubeshape-client` maps it to.
+    /// Compares each kind, each short name and each lookup with the mapping of `kubeshape-client`.
     pub(super) fn compare_mapper(&self, row: &str, own: &mapper::Mapped, table: &mut Table) {
         let theirs = &self.aggregated.mapper;
         let shared = self.aggregated.shared_names();
@@ -114,7 +114,7 @@ impl Found {
         }
     }
 
-    /// Compares what was found in two ways, and looks for every CustomResourceDefinition.
+    /// Compares the results of the two forms, and checks that every CustomResourceDefinition is found.
     pub(super) fn compare(&self, row: &str, crds: &[Defined], table: &mut Table) {
         let mut say = |record: &str, objection: Option<String>| {
             table.add(row, record, objection.map_or(Verdict::Equal, Verdict::Differing));
@@ -141,7 +141,7 @@ impl Found {
                 say(&record, self.objection_to(crd, version));
             }
         }
-        // Every group version that discovery names has a document.
+        // Every group version in discovery must have a document.
         let documents: BTreeSet<&str> = self.openapi_v3.iter().map(|d| d.group_version.as_str()).collect();
         let versions: BTreeSet<String> = self.aggregated.resources.iter().map(Resource::group_version).collect();
         for version in versions {
@@ -150,7 +150,7 @@ impl Found {
         }
     }
 
-    /// Where a version of a CustomResourceDefinition is missing.
+    /// Returns where a version of a CustomResourceDefinition is missing.
     fn objection_to(&self, crd: &Defined, version: &str) -> Option<String> {
         let matches = |resource: &&Resource| {
             resource.group == crd.group && resource.version == version && resource.name == crd.plural
@@ -174,7 +174,8 @@ impl Found {
 }
 
 impl Discovered {
-    /// Reading the aggregated form takes two requests. Reading the other form takes one more for every group version.
+    /// Checks the number of requests. Reading the aggregated form takes two. Reading the other form takes one more for
+    /// every group version.
     fn objection_to_requests(&self, form: &str) -> Option<String> {
         let mut paths = BTreeSet::from(["/api".to_owned(), "/apis".to_owned()]);
         if form == "legacy" {
@@ -188,7 +189,7 @@ impl Discovered {
         (failed || !expected).then(|| format!("{:?}", self.requests))
     }
 
-    /// The resources of short names, without those of names that several have.
+    /// Returns the resources of short names, without names that several resources have.
     fn short_names(&self) -> BTreeMap<String, String> {
         let shared = self.shared_names();
         let names = self.mapper.short_names.iter();
@@ -196,8 +197,8 @@ impl Discovered {
         names.map(|(name, resource)| (name.clone(), to(name, resource))).collect()
     }
 
-    /// Short names that resources of several groups have. Which one is meant is left to chance: client-go keeps what
-    /// aggregated discovery says in a map (`ServerGroupsAndResources`), and the first one that it comes upon wins.
+    /// Returns short names that resources of several groups have. Which one is meant is random: client-go stores
+    /// aggregated discovery in a map (`ServerGroupsAndResources`), and the first one that it finds wins.
     fn shared_names(&self) -> BTreeSet<&str> {
         let mut owners: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
         for resource in &self.resources {
@@ -210,8 +211,8 @@ impl Discovered {
 }
 
 impl Cached {
-    /// Groups, resources and documents come from the caches, and are validated by their ETags after an invalidation.
-    /// Only the index of v3 documents is requested each time.
+    /// Checks the requests. Groups, resources and documents come from the caches, and are validated by their ETags
+    /// after an invalidation. Only the index of v3 documents is requested each time.
     fn objection(&self, documents: usize) -> Option<String> {
         const INDEX: &str = "/openapi/v3";
         // Groups and resources, the index, the documents.
@@ -231,13 +232,14 @@ fn resources(resources: &[Resource]) -> BTreeMap<String, Resource> {
     resources.iter().map(|resource| (named(resource), resource.in_both_forms())).collect()
 }
 
-/// Without the nameless group that client-go makes of an `/api` without versions in the unaggregated form.
+/// Returns groups without the nameless group that client-go creates for an `/api` without versions in the unaggregated
+/// form.
 fn groups(groups: &[serde_json::Value]) -> BTreeMap<String, serde_json::Value> {
     let named = groups.iter().filter(|group| group["versions"].as_array().is_some_and(|versions| !versions.is_empty()));
     named.map(|group| (group["name"].to_string(), group.clone())).collect()
 }
 
-/// Where two maps differ first.
+/// Returns where two maps first differ.
 fn different<V: PartialEq + std::fmt::Debug>(a: &BTreeMap<String, V>, b: &BTreeMap<String, V>) -> Option<String> {
     let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let name = names.into_iter().find(|name| a.get(*name) != b.get(*name))?;

@@ -1,4 +1,4 @@
-//! The Go program of a minor.
+//! The Go program of a minor release.
 
 use super::found::Found;
 use super::kubectl::{Printed, Recorded};
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The built clients of one minor.
+/// The built clients of one minor release.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     path: PathBuf,
@@ -43,17 +43,17 @@ impl Program {
         lines.map(|line| serde_json::from_slice(line).map_err(|error| error.to_string())).collect()
     }
 
-    /// What client-go finds.
+    /// Returns the results of client-go's discovery.
     pub(super) fn discover(&self, url: &str, caches: &Path) -> Result<Found, String> {
         serde_json::from_slice(&self.run("discover", url, caches, b"")?).map_err(|error| error.to_string())
     }
 
-    /// Objects of all built-in kinds in protobuf and in JSON, so many of each kind.
+    /// Returns objects of all built-in kinds in protobuf and in JSON, `count` of each kind.
     pub(super) fn samples(&self, count: usize) -> Result<Vec<u8>, String> {
         self.output("samples", Command::new(&self.path).args(["samples", "-count", &count.to_string()]))
     }
 
-    /// The members of the messages of all built-in kinds.
+    /// Returns the members of the messages of all built-in kinds.
     pub(super) fn members(&self) -> Result<Vec<u8>, String> {
         self.output("protobuf", Command::new(&self.path).arg("protobuf"))
     }
@@ -94,7 +94,7 @@ impl Program {
 /// target folder.
 ///
 /// # Errors
-/// Go is not there, or the program cannot be built.
+/// Go is missing, or the program cannot be built.
 pub(super) fn build(folder: &str, module: &str, options: &[&str], name: &str) -> Result<PathBuf, String> {
     let target = oracle::target();
     std::fs::create_dir_all(&target).map_err(|error| format!("{}: {error}", target.display()))?;
@@ -108,7 +108,7 @@ pub(super) fn build(folder: &str, module: &str, options: &[&str], name: &str) ->
     }
 }
 
-/// The version of kubectl whose libraries a module file requires: of `k8s.io/kubectl v0.36.3` it is 1.36.3.
+/// Returns the version of kubectl whose libraries a module file requires: for `k8s.io/kubectl v0.36.3` it is 1.36.3.
 fn kubectl_version(module: &Path) -> Result<String, String> {
     let text = std::fs::read_to_string(module).map_err(|error| format!("{}: {error}", module.display()))?;
     let version = text.lines().find_map(|line| line.trim().strip_prefix("k8s.io/kubectl v0."));

@@ -1,4 +1,4 @@
-//! What kubectl prints.
+//! The output of kubectl.
 
 use super::Defined;
 use crate::table::{Table, Verdict};
@@ -12,17 +12,17 @@ pub(super) struct Recorded {
     pub(super) args: Vec<String>,
     /// Its exit status.
     pub(super) exit: i32,
-    /// What it printed, unless only the beginnings of lines are known.
+    /// Its output, unless only the beginnings of lines are known.
     #[serde(default)]
     stdout: Option<String>,
     #[serde(default)]
     stderr: Option<String>,
-    /// The beginnings of the lines that it printed. Several blanks between words count as one.
+    /// The beginnings of the lines of its output. Several blanks between words are treated as one.
     #[serde(default)]
     lines: Vec<String>,
 }
 
-/// What a call printed.
+/// The output of a call.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Printed {
     args: Vec<String>,
@@ -90,7 +90,7 @@ fn first_different_line<'t>(ours: &'t str, theirs: &'t str) -> Option<(usize, (&
     None
 }
 
-/// Calls about CustomResourceDefinitions, and what kubectl prints about any that is served.
+/// Returns calls about CustomResourceDefinitions, with kubectl's output for any that is served.
 pub(super) fn expected(crds: &[Defined]) -> Vec<Recorded> {
     let call = |args: &[&str], exit: i32, lines: Vec<String>| Recorded {
         args: args.iter().map(|&arg| arg.to_owned()).collect(),

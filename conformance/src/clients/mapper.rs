@@ -1,4 +1,4 @@
-//! What `kubeshape-client` makes of a server's discovery, asked the same as the Go program asks client-go
+//! Maps a server's discovery with `kubeshape-client`, with the same questions as the Go program asks client-go
 //! (`conformance/clients/mapper.go`).
 
 use kubeshape_client::mapper::{MapError, Mapper, Partial};
@@ -18,10 +18,10 @@ pub(super) struct Mapped {
     pub(super) lookups: BTreeMap<String, String>,
 }
 
-/// Maps every resource of a server to its kind and back, and asks for incomplete names.
+/// Maps every resource of a server to its kind and back, and looks up incomplete names.
 ///
 /// # Errors
-/// The server cannot be asked, or a resource leads to another one.
+/// The server does not respond, or a resource leads to another one.
 pub(super) fn mapped(url: &str) -> Result<Mapped, String> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
@@ -67,11 +67,11 @@ fn of_groups(groups: &[Group]) -> Result<Mapped, String> {
 }
 
 impl Mapped {
-    /// Asks for incomplete names of a resource.
+    /// Looks up incomplete names of a resource.
     fn ask_about(&mut self, mapper: &Mapper, group: &str, version: &str, resource: &Resource) {
         let (plural, kind) = (&*resource.name, &*resource.response_kind.kind);
         let (lower, upper, list) = (kind.to_lowercase(), plural.to_uppercase(), format!("{kind}List"));
-        // With the beginning of a group, too.
+        // With a prefix of the group, too.
         let begin: String = group.chars().take(4).collect();
         let names = [plural, &resource.singular, &lower, &upper, kind];
         let short = || resource.short_names.iter().map(|name| &**name);

@@ -1,7 +1,7 @@
-//! Area `clients`: real clients against `kubeshape serve`. kubectl and client-go of two minors are built from
+//! Area `clients`: real clients of `kubeshape serve`. kubectl and client-go of two minor releases are built from
 //! `conformance/clients`, and example controllers from `conformance/clients/controllers`. The output of kubectl is
-//! compared with its output for a real server. What client-go finds with one form of discovery is compared with what it
-//! finds with the other.
+//! compared with its output for a real server. The results of client-go with one form of discovery are compared with
+//! those of the other form.
 
 mod commands;
 mod controllers;
@@ -24,22 +24,22 @@ use serde::Deserialize;
 use serve::Serve;
 use std::path::{Path, PathBuf};
 
-/// What is served to the clients, and by which program.
+/// The inputs of the server, and the program that serves them.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The `kubeshape` command.
     pub program: PathBuf,
-    /// Folder of inputs and folder of recorded answers, if they are there.
+    /// Folder of inputs and folder of recorded answers, if available.
     pub recorded: Option<(PathBuf, PathBuf)>,
-    /// Whether only the clients of the newest minor are built and asked.
+    /// Whether only the clients of the newest minor release are built and run.
     pub newest: bool,
 }
 
-/// The `kubeshape` command that was built beside this program.
+/// Returns the `kubeshape` command that was built next to this program.
 #[must_use]
 pub fn program_of_this_build() -> PathBuf {
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.to_owned()));
-    // Test programs lie one folder deeper.
+    // Test programs are one folder deeper.
     let folders = beside.iter().flat_map(|folder| [Some(folder.as_path()), folder.parent()]).flatten();
     let mut found = folders.map(|folder| folder.join("kubeshape")).filter(|path| path.is_file());
     found.next().unwrap_or_else(|| PathBuf::from("kubeshape"))
@@ -77,7 +77,7 @@ struct Kind {
 /// Starts the servers, runs the clients, and compares.
 ///
 /// # Errors
-/// Go or the command is not there, a program fails, or a recording cannot be read.
+/// Go or the command is missing, a program fails, or a recording cannot be read.
 pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     let mut table = Table::new("clients", known);
     let mut programs = vec![Program::build("go.mod")?];
@@ -94,7 +94,7 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     };
     for extensions in ["off", "on"] {
         let server = Serve::start(&plan.program, &inputs, extensions, folder.path())?;
-        // Two clients at a time: each runs its commands one after the other.
+        // Two clients in parallel: each runs its commands one after the other.
         let answers = std::thread::scope(|scope| {
             let ask = programs.iter().map(|program| {
                 let caches = folder.path().join(format!("{}-{extensions}", program.minor));
@@ -104,7 +104,7 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
                     Ok((printed, program.discover(url, &caches.join("client-go"))?))
                 })
             });
-            // All are asked before the first answer is awaited.
+            // All are started before the first result is awaited.
             let asked: Vec<_> = ask.collect();
             let answer = |thread: std::thread::ScopedJoinHandle<'_, _>| {
                 thread.join().unwrap_or_else(|_| Err("a client's thread ended".to_owned()))
@@ -125,7 +125,7 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     Ok(table)
 }
 
-/// The CustomResourceDefinitions, the base and the calls of a recorded server.
+/// Returns the CustomResourceDefinitions, the base and the calls of a recorded server.
 fn recorded(corpus: &Path, golden: &Path, scratch: &Path) -> Result<Inputs, String> {
     let server = golden.join("apiserver");
     let installed: Vec<Install> = lines(&server.join("crds").join("install.ndjson.zst"))?;
@@ -138,7 +138,7 @@ fn recorded(corpus: &Path, golden: &Path, scratch: &Path) -> Result<Inputs, Stri
         let inside = file.strip_prefix(&bodies).map_err(|error| error.to_string())?.with_extension("");
         if inside.extension().is_some_and(|extension| extension == "json") {
             let bytes = golden::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-            // Refused requests were recorded, too.
+            // Rejected requests were recorded, too.
             let refusal = serde_json::from_slice::<Kind>(&bytes).is_ok_and(|body| body.kind == "Status");
             if !refusal {
                 write(&base.join(inside), &bytes)?;
@@ -149,7 +149,7 @@ fn recorded(corpus: &Path, golden: &Path, scratch: &Path) -> Result<Inputs, Stri
     Ok(Inputs { crds, base: Some(base), calls })
 }
 
-/// Some CustomResourceDefinitions of the project's own corpus, without recordings.
+/// Returns some CustomResourceDefinitions of the project's own corpus, without recordings.
 fn own() -> Result<Inputs, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("corpus").join("crds").join("realistic");
     let crds = defined(golden::files(&folder).into_iter())?;

@@ -1,4 +1,4 @@
-//! Objects of built-in kinds in protobuf: what Go reads of them and writes, and the table of their members.
+//! Objects of built-in kinds in protobuf, compared with Go's reader and writer, and the table of their members.
 
 use super::go::Program;
 use crate::table::{Table, Verdict};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::path::Path;
 
-/// Objects of each kind; the first is empty.
+/// Number of objects of each kind; the first is empty.
 const SAMPLES: usize = 6;
 
 /// An object in both forms.
@@ -20,11 +20,11 @@ struct Sample {
     kind: String,
     protobuf: String,
     json: Box<RawValue>,
-    /// In protobuf, what Go reads from the JSON.
+    /// The protobuf that Go writes after reading the JSON.
     again: String,
 }
 
-/// Compares what is read of random objects, and the table of members with the one that Go's types give.
+/// Compares the reading of random objects, and the table of members with the one from Go's types.
 pub(super) fn compare(program: &Program, table: &mut Table) -> Result<(), String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../base/gotypes/src/members.txt");
     let known = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;

@@ -55,7 +55,7 @@ impl Serve {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// Returns the URL at which it listens.
     pub(super) fn url(&self) -> &str {
         &self.url
     }
@@ -68,7 +68,7 @@ impl Drop for Serve {
     }
 }
 
-/// An address of the loopback interface where nobody listens.
+/// Returns a free address of the loopback interface.
 fn free_address() -> std::io::Result<SocketAddr> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()
 }

@@ -1,4 +1,4 @@
-//! Comparing an answer with the recorded one.
+//! Compares a response with the recorded one.
 
 use super::record::Exchange;
 use super::wire::Answer;
@@ -18,7 +18,7 @@ const OF_OBJECTS: &str = "X-Kubernetes-Pf-";
 pub(super) struct Bodies<'f> {
     folder: &'f Path,
     read: BTreeMap<String, Arc<Vec<u8>>>,
-    /// Paths of discovery whose resources have an order.
+    /// Paths of discovery whose resources have a fixed order.
     ordered: BTreeSet<String>,
 }
 
@@ -27,7 +27,7 @@ impl<'f> Bodies<'f> {
         Bodies { folder, read: BTreeMap::new(), ordered }
     }
 
-    /// The recorded body; `None` where only its digest is known.
+    /// Returns the recorded body, or `None` if only its digest is known.
     fn of(&mut self, exchange: &Exchange) -> Result<Option<Arc<Vec<u8>>>, String> {
         if let Some(file) = &exchange.file {
             if let Some(body) = self.read.get(file) {
@@ -57,7 +57,7 @@ impl<'f> Bodies<'f> {
     }
 }
 
-/// The first difference.
+/// Returns the first difference.
 pub(super) fn compare_with(exchange: &Exchange, ours: &Answer, bodies: &mut Bodies<'_>) -> Option<String> {
     if ours.status != exchange.status {
         let text: String = String::from_utf8_lossy(&ours.body).chars().take(80).collect();
@@ -120,7 +120,7 @@ fn comparable(headers: &[(String, String)]) -> (BTreeMap<&str, Vec<String>>, Opt
     (out, boundary)
 }
 
-/// `Sun, 21 Nov 2027 00:28:12 UTC` as `Aaa, 00 Aaa 0000 00:00:00 UTC`.
+/// Returns `Sun, 21 Nov 2027 00:28:12 UTC` as `Aaa, 00 Aaa 0000 00:00:00 UTC`.
 fn form_of_date(date: &str) -> String {
     let (date, zone) = date.rsplit_once(' ').unwrap_or((date, ""));
     let form = date.chars().map(|c| match c {
@@ -142,14 +142,15 @@ fn unzipped(body: &[u8]) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// Whether the path is that of a group version of CustomResourceDefinitions, whose resources the real server lists in
-/// an order that changes from run to run.
+/// Returns whether the path is that of a group version of CustomResourceDefinitions, whose resources the real server
+/// lists in an order that changes from run to run.
 fn of_custom_resources(path: &str, ordered: &BTreeSet<String>) -> bool {
     let path = path.split('?').next().unwrap_or_default().trim_end_matches('/');
     path.starts_with("/apis/") && path.matches('/').count() == 3 && !ordered.contains(path)
 }
 
-/// Whether two lists of resources differ only in their order. For forms other than JSON, the bytes are counted.
+/// Returns whether two lists of resources differ only in their order. For forms other than JSON, only the bytes are
+/// counted.
 fn same_but_for_order(ours: &[u8], theirs: &[u8]) -> bool {
     let sorted = |body: &[u8]| -> Option<Value> {
         let mut list: Value = serde_json::from_slice(body).ok()?;
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_is_compared_by_form() {
+    fn values_that_change_are_compared_by_form() {
         let theirs = r#"{"request":{"method":"GET","path":"/"},"status":200,"headers":[["Date","yesterday"],
             ["Expires","Sun, 21 Nov 2027 00:28:12 UTC"],["X-Kubernetes-Pf-Flowschema-Uid","1"],["Vary","A"],["Vary","B"]],
             "body":"text"}"#;
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn resources_of_definitions_have_no_order() {
+    fn resources_of_definitions_have_no_fixed_order() {
         let theirs = r#"{"request":{"method":"GET","path":"/apis/g/v"},"status":200,"headers":[],
             "body":"{\"resources\":[{\"name\":\"a\"},{\"name\":\"b\"}]}"}"#;
         assert_eq!(difference(theirs, &answer(&[], r#"{"resources":[{"name":"b"},{"name":"a"}]}"#)), None);

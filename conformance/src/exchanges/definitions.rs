@@ -1,4 +1,4 @@
-//! Requests that create CustomResourceDefinitions, answered by `kubeshape-objects`: the 130 of single rules, every one
+//! Requests that create CustomResourceDefinitions, processed by `kubeshape-objects`: the 130 of single rules, every one
 //! of the corpus as a dry run, and those of a server whose stored definitions were recorded afterwards.
 
 use super::record::Exchange;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const PATH: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-/// The document that says which fields a definition has.
+/// The document with the fields of a definition.
 const DOCUMENT: &str = "apis/apiextensions.k8s.io/v1";
 
 /// The built-in resources that are compared: definitions.
@@ -25,7 +25,7 @@ pub(super) fn documents() -> Documents {
     Documents::new(api.openapi_v3(DOCUMENT).map(|text| (DOCUMENT, Bytes::from(text))))
 }
 
-/// A document of the corpus that was sent, and what was answered.
+/// A document of the corpus that was sent, and the response.
 #[derive(Deserialize)]
 struct Sent {
     file: String,
@@ -141,7 +141,7 @@ fn documents_in(path: &Path) -> Result<Vec<Vec<u8>>, String> {
 
 fn answered(sent: &Sent, reply: Option<&Reply>) -> Verdict {
     let Some(reply) = reply else {
-        // The server tells documents of other versions by their path.
+        // The server distinguishes documents of other versions by their path.
         return if sent.status == 404 { Verdict::Equal } else { Verdict::Missing("not served".to_owned()) };
     };
     if sent.status == 404 {
@@ -165,7 +165,7 @@ fn answered(sent: &Sent, reply: Option<&Reply>) -> Verdict {
     }
 }
 
-/// Whether two definitions say the same, but for times, uids and revisions.
+/// Compares two definitions except for times, uids and revisions.
 fn same_definition(found: &[u8], expected: &Value) -> Verdict {
     let Ok(found) = serde_json::from_slice::<Value>(found) else {
         return Verdict::Missing("the definition is not stored".to_owned());
@@ -176,7 +176,7 @@ fn same_definition(found: &[u8], expected: &Value) -> Verdict {
     difference.map_or(Verdict::Equal, Verdict::Differing)
 }
 
-/// Where two values differ first.
+/// Returns where two values first differ.
 fn difference(found: &Value, expected: &Value, path: &str) -> Option<String> {
     match (found, expected) {
         _ if found == expected => None,

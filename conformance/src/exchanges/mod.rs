@@ -1,8 +1,8 @@
-//! Exchanges with a real kube-apiserver. The requests are sent again, byte for byte, to a server of ours over loopback.
+//! Exchanges with a real kube-apiserver. The requests are sent again, byte for byte, to our server over loopback.
 //! Status, headers and bodies are compared, with `--extensions off`.
 //!
-//! Our server gets what the real one had: as base, the documents that it publishes without CustomResourceDefinitions,
-//! and the stored CustomResourceDefinitions.
+//! Our server gets the inputs of the real one: as base, the documents that it publishes without
+//! CustomResourceDefinitions, and the stored CustomResourceDefinitions.
 
 mod compare;
 mod definitions;
@@ -58,7 +58,7 @@ fn recording(folder: &Path, kind: &str) -> PathBuf {
     folder.join(format!("{kind}.ndjson.zst"))
 }
 
-/// The address at which a recorded server was reached, by its answer to `/api`.
+/// Returns the address at which a recorded server was reached, from its response to `/api`.
 pub(crate) fn address(folder: &Path) -> Result<Option<String>, String> {
     for exchange in record::read(&recording(folder, "responses"))? {
         let Some(file) = exchange.file.filter(|_| exchange.status == 200 && exchange.request.path == "/api") else {
@@ -96,13 +96,13 @@ fn replay(
     }
 }
 
-/// The paths of group versions that a server has without CustomResourceDefinitions.
+/// Returns the paths of group versions that a server has without CustomResourceDefinitions.
 fn built_in(base: &Path) -> BTreeSet<String> {
     let exchanges = record::read(&recording(base, "responses")).unwrap_or_default();
     exchanges.into_iter().map(|exchange| exchange.request.path).collect()
 }
 
-/// A body by the name that an exchange gives it, which may lack the `.zst`.
+/// Returns a body by its name in an exchange, which may lack the `.zst`.
 fn body(folder: &Path, file: &str) -> Result<Vec<u8>, String> {
     let path = folder.join(file);
     let path = if path.is_file() { path } else { folder.join(format!("{file}.zst")) };

@@ -4,10 +4,10 @@ use crate::golden::lines;
 use serde::Deserialize;
 use std::path::Path;
 
-/// A request and the answer to it.
+/// A request and the response.
 #[derive(Debug, Deserialize)]
 pub(super) struct Exchange {
-    /// What the request tries.
+    /// The purpose of the request.
     pub(super) note: Option<String>,
     pub(super) request: Request,
     pub(super) status: u16,
@@ -28,13 +28,13 @@ pub(super) struct Request {
 }
 
 impl Exchange {
-    /// Whether the request says who sends it.
+    /// Returns whether the request names its user.
     pub(super) fn has_token(&self) -> bool {
         self.note.as_deref() != Some("no credentials")
     }
 }
 
-/// The exchanges of a file; none if there is no such file.
+/// Returns the exchanges of a file, or none if there is no such file.
 pub(super) fn read(file: &Path) -> Result<Vec<Exchange>, String> {
     lines(file)
 }

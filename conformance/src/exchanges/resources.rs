@@ -1,5 +1,5 @@
-//! Exchanges about objects. The requests are answered by `kubeshape-objects`, one after the other, with the times, uids
-//! and revisions that the real server gave. Bodies are compared byte for byte.
+//! Exchanges about objects. `kubeshape-objects` processes the requests one after the other, with the times, uids and
+//! revisions that the real server assigned. Bodies are compared byte for byte.
 
 use super::record::Exchange;
 use super::{body, record, recording};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Adds a row per kind of exchange about custom resources and their definitions. Other built-in resources are not
-/// compared: what a server does with them exists as Go code.
+/// compared: a server's code for them exists only in Go.
 pub(super) fn compare(apiserver: &Path, table: &mut Table) {
     if !recording(&apiserver.join("negotiated"), "negotiated").is_file() {
         return;
@@ -27,7 +27,7 @@ pub(super) fn compare(apiserver: &Path, table: &mut Table) {
 /// The row of bodies of built-in kinds in protobuf.
 const NATIVE: &str = "negotiated: built-in kinds in protobuf";
 
-/// Recorded bodies in protobuf are the bytes that become of what is read of them.
+/// Compares recorded bodies in protobuf with those that are written after reading them.
 fn native(apiserver: &Path, table: &mut Table) -> Result<(), String> {
     let exchanges = record::read(&recording(&apiserver.join("negotiated"), "negotiated"))?;
     for (place, exchange) in exchanges.iter().enumerate() {
@@ -46,7 +46,7 @@ fn native(apiserver: &Path, table: &mut Table) -> Result<(), String> {
     Ok(())
 }
 
-/// The objects of a server after these exchanges. Each is judged on the way.
+/// Returns the objects of a server after these exchanges. Each exchange is compared.
 pub(crate) fn replayed(apiserver: &Path, mut judged: impl FnMut(&str, &str, Verdict)) -> Result<Store, String> {
     let file = recording(&apiserver.join("negotiated"), "negotiated");
     let (exchanges, definitions) = (record::read(&file)?, definitions(&apiserver.join("crds"))?);
@@ -85,7 +85,8 @@ pub(crate) fn replayed(apiserver: &Path, mut judged: impl FnMut(&str, &str, Verd
     Ok(store)
 }
 
-/// Whether a list is the recorded one, but for the revision of the list itself: other resources advance it, too.
+/// Returns whether a list is the recorded one, except for the revision of the list itself: other resources advance it,
+/// too.
 fn same_list(reply: Option<&Reply>, recorded: &[u8]) -> Verdict {
     let Some(reply) = reply else { return Verdict::Missing("definitions are not served".to_owned()) };
     let items = |text: &[u8]| {
@@ -131,12 +132,12 @@ fn stored(api: &mut Api, store: &mut Store, list: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// The stored definitions of a server.
+/// Returns the stored definitions of a server.
 fn definitions(folder: &Path) -> Result<Vec<u8>, String> {
     body(folder, "bodies/customresourcedefinitions.json")
 }
 
-/// Compares the answer to a recorded request. The store gets the revisions of the real server.
+/// Compares the response to a recorded request. The store gets the revisions of the real server.
 pub(super) fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, query): (&str, &str)) -> Verdict {
     let header = |name: &str| {
         let headers = exchange.request.headers.iter();
@@ -146,7 +147,7 @@ pub(super) fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, q
     let recorded: Value = serde_json::from_slice(&expected).unwrap_or(Value::Null);
     let text = |pointer: &str| recorded.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let is_write = exchange.request.method != "GET";
-    // An object that is created is as old as the answer; its metadata say it to the second.
+    // An object that is created is as old as the response; its metadata have the exact second.
     let created = Time::parse(&text("/metadata/creationTimestamp")).filter(|_| exchange.request.method == "POST");
     let now = created.or_else(|| date(exchange)).unwrap_or(Time(0));
     let now = if is_write { last_time(&recorded).unwrap_or(now) } else { now };
@@ -157,7 +158,7 @@ pub(super) fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, q
         Some(revision) => store.advance(revision),
         None => {}
     }
-    // A bookmark says the revision of the whole server, which other resources advance, too.
+    // A bookmark has the revision of the whole server, which other resources advance, too.
     let marked = expected.rsplit(|byte| *byte == b'\n').find_map(|line| {
         let event: Value = serde_json::from_slice(line).ok().filter(|event: &Value| event["type"] == "BOOKMARK")?;
         event.pointer("/object/metadata/resourceVersion")?.as_str()?.parse().ok()
@@ -194,7 +195,7 @@ pub(super) fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, q
     if media.split(';').next() != Some(reply.form.media_type()) {
         return differs("type", reply.form.media_type().to_owned(), media.to_owned());
     }
-    // Which revision the watch cache of a resource begins with depends on when it was started.
+    // The first revision in the watch cache of a resource depends on when the cache was started.
     let (found, recorded) = (without_oldest(&reply.body), without_oldest(&expected));
     if found.is_some() && found == recorded {
         return Verdict::Equal;
@@ -211,7 +212,7 @@ pub(super) fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, q
     differs("body", part(&reply.body), part(&expected))
 }
 
-/// The answer to a watch from a revision that is too old, without the oldest revision that is known.
+/// Returns the response to a watch from a revision that is too old, without the oldest known revision.
 fn without_oldest(body: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(body).ok()?;
     let (before, rest) = text.split_once("too old resource version: ")?;
@@ -220,8 +221,8 @@ fn without_oldest(body: &[u8]) -> Option<String> {
     Some(format!("{before}{asked}{behind}"))
 }
 
-/// A table, or a stream of tables, without the cells whose paths have a wildcard: Go walks maps in a random order. Of
-/// anything else nothing.
+/// Returns a table, or a stream of tables, without the cells whose paths have a wildcard: Go walks maps in random
+/// order. Returns `None` for other bodies.
 fn ordered(body: &[u8]) -> Option<Vec<Value>> {
     let mut tables = Vec::new();
     if body.starts_with(b"apiVersion: meta.k8s.io") {
@@ -237,7 +238,7 @@ fn ordered(body: &[u8]) -> Option<Vec<Value>> {
     (!tables.is_empty()).then_some(tables)
 }
 
-/// Takes those cells out of a table.
+/// Removes those cells from a table.
 fn cut(table: &mut Value) -> Option<()> {
     // The columns `Rec` (`.spec..name`) and `Wild` (`.spec.obj.*`) of the recorded definition.
     const RANDOM: std::ops::Range<usize> = 18..20;
@@ -249,7 +250,7 @@ fn cut(table: &mut Value) -> Option<()> {
     Some(())
 }
 
-/// The recorded body.
+/// Returns the recorded body.
 fn expected(exchange: &Exchange) -> Vec<u8> {
     match (&exchange.body, &exchange.body_base64) {
         (Some(text), _) => text.clone().into_bytes(),
@@ -260,7 +261,7 @@ fn expected(exchange: &Exchange) -> Vec<u8> {
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// The time of the response.
+/// Returns the time of the response.
 fn date(exchange: &Exchange) -> Option<Time> {
     let (_, text) = exchange.headers.iter().find(|(key, _)| key == "Date")?;
     // `Sat, 21 Nov 2026 00:32:05 GMT`
@@ -270,13 +271,13 @@ fn date(exchange: &Exchange) -> Option<Time> {
     Time::parse(&format!("{year}-{month:02}-{day}T{time}Z"))
 }
 
-/// The latest time in the managed fields of an object.
+/// Returns the latest time in the managed fields of an object.
 fn last_time(object: &Value) -> Option<Time> {
     let entries = object.pointer("/metadata/managedFields")?.as_array()?;
     entries.iter().filter_map(|entry| Time::parse(entry["time"].as_str()?)).max_by_key(|time| time.0)
 }
 
-/// The value of a member in YAML.
+/// Returns the value of a member in YAML.
 fn yaml_member(text: &[u8], name: &str) -> Option<String> {
     let text = std::str::from_utf8(text).ok().filter(|text| text.starts_with("apiVersion:"))?;
     let line = text.lines().map(str::trim_start).find_map(|line| line.strip_prefix(name))?;

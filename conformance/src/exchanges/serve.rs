@@ -1,4 +1,4 @@
-//! A server of ours with the documents that a recorded one had.
+//! A server of ours with the documents of a recorded one.
 
 use super::record::Exchange;
 use super::wire::TOKEN;
@@ -26,7 +26,7 @@ impl Served {
         let documents = documents(base)?;
         let advertise = super::address(folder)?.or(super::address(base)?);
         let advertise = advertise.ok_or("no recorded answer to /api names the server's address")?;
-        // Before every date of the recorded conditions but one.
+        // Before every date of the recorded conditions except one.
         let published = SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000);
         let base = BaseDocuments { documents, ..BaseDocuments::default() };
         let mut store = Store::new(base, StoreOptions::default(), published).map_err(|error| error.to_string())?;
@@ -66,8 +66,8 @@ impl Served {
     }
 }
 
-/// The documents of a server without CustomResourceDefinitions: OpenAPI, discovery, `/version`, `/`. Answers that say
-/// that there is none are left out.
+/// Returns the documents of a server without CustomResourceDefinitions: OpenAPI, discovery, `/version`, `/`. Responses
+/// without a document are left out.
 fn documents(folder: &Path) -> Result<Vec<(Arc<str>, bytes::Bytes)>, String> {
     let exchanges: Vec<Exchange> = super::record::read(&super::recording(folder, "responses"))?;
     let mut documents = Vec::new();
@@ -77,7 +77,7 @@ fn documents(folder: &Path) -> Result<Vec<(Arc<str>, bytes::Bytes)>, String> {
         // Lists of objects are not documents.
         let listed = path.starts_with("/apis/") && path.matches('/').count() > 3;
         if let Some(file) = exchange.file.as_ref().filter(|_| published && !listed && path != "/openapi/v3") {
-            // A name says how the bytes are compressed; these are not.
+            // The name has the compression of the bytes; these are not compressed.
             let name = file.strip_suffix(".zst").unwrap_or(file);
             documents.push((Arc::from(name), super::body(folder, file)?.into()));
         }

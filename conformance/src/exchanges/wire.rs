@@ -1,30 +1,30 @@
-//! HTTP/1.1 over a socket, so that requests are sent byte for byte as they were recorded, and answers are seen exactly
-//! as they arrive.
+//! HTTP/1.1 over a socket, so that requests are sent byte for byte as they were recorded, and responses are read
+//! exactly as they arrive.
 
 use super::record::Request;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// The token with which requests come.
+/// The token of requests.
 pub(super) const TOKEN: &str = "conformance";
 
-/// How long an answer may take.
+/// The time limit of a response.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// An answer as it arrived.
+/// A response as it arrived.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
-    /// Without the chunks' frames.
+    /// Without the framing of chunks.
     pub(super) body: Vec<u8>,
 }
 
 /// A connection that stays open.
 pub(super) type Connection = BufReader<TcpStream>;
 
-/// Sends a request over the connection, or over a new one where there is none any more, and reads the answer.
+/// Sends a request over the connection, or over a new one if it is closed, and reads the response.
 pub(super) fn exchange(
     address: SocketAddr,
     connection: &mut Option<Connection>,
@@ -60,7 +60,7 @@ pub(super) fn exchange(
     Ok(answer)
 }
 
-/// Reads an answer. An answer to HEAD has no body, whatever its headers say.
+/// Reads a response. A response to HEAD has no body, whatever its headers are.
 pub(super) fn answer(input: &mut impl BufRead, head: bool) -> io::Result<Answer> {
     let broken = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let mut line = String::new();
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_read_with_a_length_or_in_chunks() {
+    fn responses_are_read_with_a_length_or_in_chunks() {
         let mut wire = &b"HTTP/1.1 200 OK\r\nVary: A\r\nVary: B\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n\
             HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno"[..];
         let chunked = answer(&mut wire, false).expect("an answer");

@@ -1,4 +1,4 @@
-//! Definitions that are created and updated: errors, warnings, and what rules compile to and cost.
+//! Creation and update of definitions: errors, warnings, and the compiled rules and their costs.
 
 use crate::doctor;
 use crate::structural::{Expected, compare_errors, with_definition};
@@ -26,21 +26,21 @@ struct Answer {
     compile: Option<Value>,
 }
 
-/// A generated definition, most of them as they should be.
+/// Returns a generated definition, in most cases a valid one.
 pub(super) fn generated(draw: &mut Draw) -> Value {
     let old = definition::definition(draw);
     let new = if draw.percent(30) { definition::changed(draw, &old) } else { old.clone() };
     request(draw, &old, &new)
 }
 
-/// A definition without bounds, whose rules go through lists and maps.
+/// Returns a definition without bounds, whose rules walk lists and maps.
 pub(super) fn costly(draw: &mut Draw) -> Value {
     let mut definition = definition::definition(draw);
     definition::drop_bounds(&mut definition);
     definition
 }
 
-/// One of the given definitions, changed.
+/// Returns one of the given definitions, changed.
 pub(super) fn changed(draw: &mut Draw, real: &[Value]) -> Value {
     let old = draw.pick(real).clone();
     let new = definition::changed(draw, &old);
@@ -55,10 +55,10 @@ fn request(draw: &mut Draw, old: &Value, new: &Value) -> Value {
     }
 }
 
-/// Whether the Go program's answer says that rules cost too much, and that nothing else is wrong.
+/// Returns whether the Go program's answer is only that rules cost too much.
 ///
 /// Upstream does not count the rules of a schema in which a rule has another error. The doctor does: they cost too much
-/// when the error is mended.
+/// once the error is fixed.
 pub(super) fn only_costs_too_much(answer: &Value) -> bool {
     let is_about_costs = |error: &Value| error["detail"].as_str().is_some_and(|detail| detail.contains(doctor::OVER));
     answer["errors"].as_array().is_some_and(|errors| !errors.is_empty() && errors.iter().all(is_about_costs))
@@ -122,7 +122,7 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
         let expected = theirs.update_warnings.unwrap_or_default();
         table.add("definitions update warnings", id, compare_texts(warnings, expected));
     }
-    // Rules of schemas that are not accepted are compiled with what is left of the schema.
+    // Rules of rejected schemas are compiled with the rest of the schema.
     if let (Some(mut compile), false) = (theirs.compile, refused) {
         // The type of a resource's own fields does not follow from their schemas alone.
         if let Some(nodes) = compile.as_array_mut() {
@@ -137,11 +137,12 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
     }
 }
 
-/// Fields that a resource has whatever its schema says.
+/// Fields that every resource has.
 const OWN: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Of rules that cost the same, of the members of a map, and of the properties that selectable fields are looked up in,
-/// upstream names some by chance, and decodes some of the metadata in a default before the error. So begin the details.
+/// Of rules with the same cost, of the members of a map, and of the properties in which selectable fields are looked
+/// up, upstream names some at random, and decodes some of the metadata in a default before the error. The details of
+/// these errors begin like this.
 const BY_CHANCE: [&str; 4] =
     ["contributed to ", "json: cannot unmarshal ", "OpenAPIV3Schema '", "must not have unknown fields"];
 

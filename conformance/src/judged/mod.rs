@@ -1,5 +1,5 @@
-//! Area `judged`: what the Kubernetes libraries answer about generated expressions, definitions and objects, in the
-//! same run. Before a difference is shown, its input is made as small as possible.
+//! Area `judged`: the answers of the Kubernetes libraries for generated expressions, definitions and objects, in the
+//! same run. Before a difference is shown, its input is reduced.
 
 mod definitions;
 mod objects;
@@ -19,7 +19,7 @@ use kubeshape_validate::crd::Defaults;
 use serde_json::Value;
 use std::path::Path;
 
-/// How many differences of a kind of input are made small. Further ones are only counted.
+/// The maximum number of differences per kind of input that are reduced. Further ones are only counted.
 const SHOWN: usize = 8;
 
 /// Compares all of a plan.
@@ -50,7 +50,8 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
 }
 
 /// The proposals of the cost doctor for definitions that cost too much: the libraries accept the costs with all of the
-/// bounds, and refuse them without any one. One definition for every hundred expressions; they are seldom drawn.
+/// bounds, and reject them without any one. There is one definition for every hundred expressions, because few
+/// generated ones cost too much.
 fn proposals(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), String> {
     let mut missing = plan.count.div_ceil(100);
     for n in 0..plan.count.saturating_mul(10) {
@@ -76,11 +77,11 @@ fn proposals(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), 
     Ok(())
 }
 
-/// The definitions of the own corpus, and those of the folder of inputs if there is one.
+/// Returns the definitions of the own corpus, and those of the folder of inputs if there is one.
 fn real_definitions() -> Result<Vec<Value>, String> {
     let mut texts: Vec<Vec<u8>> = Vec::new();
     for file in kubeshape_corpus::files().map_err(|error| error.to_string())? {
-        // KNOWN.md says what is different about `items` that is not a schema.
+        // KNOWN.md has the difference for `items` that is not a schema.
         if !file.id.contains("types-items") {
             texts.push(file.bytes);
         }
@@ -91,16 +92,16 @@ fn real_definitions() -> Result<Vec<Value>, String> {
         }
     }
     let found = texts.iter().flat_map(|text| crds_of(text));
-    // What is not decoded cannot be the definition before an update.
+    // A definition that cannot be decoded cannot be the one before an update.
     let found = found.filter(|source| with_definition(source, Defaults::Set, |_, _| ()).is_some());
     let found = found.filter_map(|source| serde_json::from_str::<Value>(&source).ok());
-    // Those of the older version say some things at other places.
+    // Definitions of the older version have some members at other places.
     Ok(found
         .filter(|crd| crd["apiVersion"] == "apiextensions.k8s.io/v1" && crd["spec"]["versions"][0].is_object())
         .collect())
 }
 
-/// Generates inputs one by one, asks for the answer, compares, and makes the input of a difference small.
+/// Generates inputs one by one, requests the answer, compares, and reduces the input of a difference.
 pub(crate) fn each(
     plan: &Plan,
     count: u64,

@@ -1,4 +1,4 @@
-//! Objects that are created and updated: unknown fields, what is stored, errors, and what rules cost.
+//! Creation and update of objects: unknown fields, stored objects, errors, and the cost of rules.
 
 use crate::objects::{Case, one_resource};
 use crate::structural::{CrdName, Expected};
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// How many objects are made for a definition.
+/// Number of objects per definition.
 pub(super) const PER_DEFINITION: u64 = 5;
 
 /// The answer of `oracle objects` about one object.
@@ -31,20 +31,20 @@ struct Answer {
     update_errors: Option<Vec<Expected>>,
 }
 
-/// A definition, and objects of it, every second of which is an update of the one before.
+/// Returns a definition, and objects of it, every second of which is an update of the previous one.
 pub(super) fn generated(draw: &mut Draw) -> Value {
     let definition = definition::definition(draw);
     with_objects(draw, &definition)
 }
 
-/// A definition with rules, and objects that do not fit: what rules make of values that are not of their type.
+/// Returns a definition with rules, and invalid objects, to test rules with values that do not have their type.
 pub(super) fn spoiled(draw: &mut Draw) -> Value {
     let definition = definition::ruled_definition(draw);
     let objects: Vec<Value> = (0..PER_DEFINITION).map(|_| definition::spoiled_resource(draw, &definition)).collect();
     json!({"definition": definition, "objects": objects})
 }
 
-/// One of the given definitions with objects.
+/// Returns one of the given definitions with objects.
 pub(super) fn of_real(draw: &mut Draw, real: &[Value]) -> Value {
     let definition = draw.pick(real).clone();
     with_objects(draw, &definition)
@@ -64,7 +64,7 @@ fn with_objects(draw: &mut Draw, definition: &Value) -> Value {
 
 pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table) {
     if answer["error"].is_string() {
-        // The definition is refused, so no server has objects of it.
+        // The definition is rejected, so no server has objects of it.
         return;
     }
     let source = input["definition"].to_string();

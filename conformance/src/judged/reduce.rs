@@ -1,12 +1,12 @@
-//! Makes an input small that shows a difference: leaves out what is not needed for it.
+//! Reduces an input that shows a difference: removes what is not needed for it.
 
 use kubeshape_corpus::generate::expression::words;
 use serde_json::Value;
 
-/// How often a smaller input is tried.
+/// The maximum number of smaller inputs that are tried.
 const TRIALS: usize = 400;
 
-/// The smallest input found that still fails.
+/// Returns the smallest input found that still fails.
 pub(super) fn json(input: &Value, fails: &mut dyn FnMut(&Value) -> bool) -> Value {
     let mut best = input.clone();
     let mut left = TRIALS;
@@ -44,7 +44,7 @@ pub(super) fn json(input: &Value, fails: &mut dyn FnMut(&Value) -> bool) -> Valu
     }
 }
 
-/// The pointers of all values, outer ones first.
+/// Returns the pointers of all values, outer ones first.
 fn paths(value: &Value) -> Vec<String> {
     let mut found = vec![(String::new(), value)];
     let mut at = 0;
@@ -83,7 +83,7 @@ fn without(value: &Value, path: &str) -> Option<Value> {
     Some(smaller)
 }
 
-/// Leaves out runs of words, long ones first.
+/// Removes runs of words, long ones first.
 fn shortened(text: &str, left: &mut usize, fails: &mut dyn FnMut(&str) -> bool) -> String {
     let mut best = text.to_owned();
     let mut run = words(&best).len().div_ceil(2);

@@ -1,16 +1,17 @@
-//! What `kubeshape sample` makes of a definition: the libraries accept it.
+//! The output of `kubeshape sample` for a definition: the libraries accept it.
 
 use super::objects;
 use crate::table::{Table, Verdict};
 use kubeshape_corpus::generate::{Draw, definition};
 use serde_json::{Value, json};
 
-/// A generated definition with its samples.
+/// Returns a generated definition with its samples.
 pub(super) fn generated(draw: &mut Draw) -> Value {
     of(&definition::definition(draw))
 }
 
-/// A definition with the smallest and the largest sample of its first version, without samples that have problems.
+/// Returns a definition with the smallest and the largest sample of its first version, without samples that have
+/// problems.
 pub(super) fn of(definition: &Value) -> Value {
     let mut registry = crate::registry();
     let text = definition.to_string();
@@ -23,7 +24,7 @@ pub(super) fn of(definition: &Value) -> Value {
     let samples = [false, true].map(|maximal| kind.and_then(|kind| kind.sample(maximal, crate::RECORDED)));
     let taken = samples.iter().flatten().filter(|sample| sample.problems.is_empty());
     let mut objects: Vec<Value> = taken.map(|sample| json!(sample.object)).collect();
-    // Upstream's strategies want the namespace that a request would add.
+    // Upstream's strategies require the namespace that a request would add.
     if definition["spec"]["scope"] == "Namespaced" {
         for object in &mut objects {
             object["metadata"]["namespace"] = "default".into();
@@ -32,11 +33,11 @@ pub(super) fn of(definition: &Value) -> Value {
     json!({"definition": definition, "objects": objects})
 }
 
-/// The libraries say of a sample what we say, and that is nothing.
+/// Checks that the libraries accept a sample, as we do.
 pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table) {
     let objects = input["objects"].as_array().map(Vec::as_slice).unwrap_or_default();
     if answer["error"].is_string() || objects.is_empty() {
-        // No server has objects of it, or we know of none that a server takes.
+        // No server has objects of it, or we do not know one that a server accepts.
         return;
     }
     for (object, theirs) in objects.iter().zip(answer["cases"].as_array().into_iter().flatten()) {

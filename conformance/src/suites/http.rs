@@ -1,4 +1,4 @@
-//! Suites against a server: the requests of the authors' programs, over HTTP in this process.
+//! Runs suites with a server: the requests of the authors' programs, over HTTP in this process.
 
 use http_body_util::{BodyExt, Full};
 use kubeshape::test::Server;
@@ -14,7 +14,7 @@ const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitio
 pub(super) struct Http {
     server: Server,
     runtime: Runtime,
-    /// What was served last.
+    /// The definition that is served.
     definition: Value,
 }
 
@@ -45,7 +45,7 @@ impl Http {
         if code < 300 { Ok(body) } else { Err(body["message"].as_str().unwrap_or_default().to_owned()) }
     }
 
-    /// The path of the objects of a version: of all, or of one namespace.
+    /// Returns the path of the objects of a version: of all, or of one namespace.
     fn objects(&self, version: &str, namespace: &str) -> String {
         let spec = &self.definition["spec"];
         let (group, plural) = (text(&spec["group"]), text(&spec["names"]["plural"]));
@@ -64,7 +64,7 @@ impl Http {
 
     fn replace(&self, object: &Object, live: &Object, subresource: &str) -> Result<Object, String> {
         let mut value = object.value().clone();
-        // Custom resources are not replaced without a revision.
+        // An update of a custom resource needs a revision.
         value["metadata"]["resourceVersion"] = live.value()["metadata"]["resourceVersion"].clone();
         self.send("PUT", &self.object(object, subresource), &value).map(Object::from)
     }

@@ -1,5 +1,5 @@
-//! Area `suites`: test suites of APIs whose authors run them with an API server, and the outcome that they have there;
-//! and the same over HTTP.
+//! Area `suites`: test suites of APIs whose authors run them with an API server, with their outcomes there; and the
+//! same over HTTP.
 
 mod http;
 
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A case under a definition, and how it ends.
+/// A case for a definition, and its expected outcome.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Planned {
@@ -26,7 +26,7 @@ struct Planned {
     patches: bool,
 }
 
-/// The collections of suites of a folder of inputs.
+/// Returns the collections of suites in a folder of inputs.
 fn plans(corpus: &Path) -> Vec<PathBuf> {
     let Ok(folders) = std::fs::read_dir(corpus.join("suites")) else { return Vec::new() };
     let mut plans: Vec<PathBuf> = folders.flatten().map(|folder| folder.path().join("plan.ndjson")).collect();
@@ -35,7 +35,7 @@ fn plans(corpus: &Path) -> Vec<PathBuf> {
     plans
 }
 
-/// Whether a folder of inputs holds anything of this area.
+/// Returns whether a folder of inputs contains anything of this area.
 pub fn has_records(corpus: &Path) -> bool {
     !plans(corpus).is_empty()
 }
@@ -105,7 +105,7 @@ fn run(suite: &Path, definition: &Path) -> Result<(Suite, Vec<Outcome>), String>
     Ok((suite, outcomes))
 }
 
-/// The outcomes without a server, and those with one, both as of one release.
+/// Returns the outcomes without a server, and those with one, both for one release.
 fn served(suite: &Path, definition: &Path) -> Result<(Suite, Vec<Outcome>, Vec<Outcome>), String> {
     let (suite, definition) = read(suite, definition)?;
     let offline = suite.run(&definition, Some(crate::RECORDED)).map_err(|finding| finding.message())?;
@@ -113,7 +113,7 @@ fn served(suite: &Path, definition: &Path) -> Result<(Suite, Vec<Outcome>, Vec<O
     Ok((suite, offline, http))
 }
 
-/// Whether a case has one answer with and without a server.
+/// Compares the outcomes of a case with and without a server.
 fn same(number: usize, offline: &[Outcome], http: &[Outcome]) -> Verdict {
     let (Some(offline), Some(http)) = (offline.get(number), http.get(number)) else {
         return Verdict::Missing("no such case".to_owned());
@@ -126,7 +126,7 @@ fn same(number: usize, offline: &[Outcome], http: &[Outcome]) -> Verdict {
     Verdict::Differing(format!("{:?} {:?}, without a server {:?}", http.answer, details(http), offline.answer))
 }
 
-/// The number of a planned case in its suite.
+/// Returns the number of a planned case in its suite.
 fn number(suite: &Suite, case: &Planned) -> usize {
     let created = suite.cases.iter().filter(|case| matches!(case.request, Request::Create { .. })).count();
     if case.op == "create" { case.index } else { created + case.index }

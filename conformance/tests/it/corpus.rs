@@ -1,4 +1,4 @@
-//! The project's own corpus: needs neither Go nor a folder beside the checkout.
+//! The project's own corpus: needs neither Go nor a folder outside of the checkout.
 
 use kubeshape_conformance::known::Known;
 use kubeshape_conformance::{BaseFolder, own};
@@ -15,7 +15,7 @@ fn every_shape_of_the_own_corpus_is_the_recorded_one() {
 }
 
 #[test]
-fn the_own_corpus_is_the_recorded_one_over_base_documents_of_a_cluster() {
+fn the_own_corpus_is_the_recorded_one_with_base_documents_of_a_cluster() {
     let base = std::env::var_os("KUBESHAPE_BASE").map(std::path::PathBuf::from);
     let base =
         base.or_else(|| Some(kubeshape_corpus::folder_named_by("KUBESHAPE_GOLDEN")?.join("apiserver").join("empty")));
@@ -26,7 +26,7 @@ fn the_own_corpus_is_the_recorded_one_over_base_documents_of_a_cluster() {
 
 /// Without base documents, only strings differ, and the names of v2 parameters, which depend on strings.
 #[test]
-fn documents_over_the_built_in_base_differ_in_descriptions_only() {
+fn documents_with_the_built_in_base_differ_in_descriptions_only() {
     let builtin = Publisher::new(Base::builtin(), Options::default());
     let recorded = own::recorded_base(&kubeshape_corpus::answers().expect("the record")).expect("a base");
     let files = kubeshape_corpus::files().expect("the corpus");
@@ -48,7 +48,7 @@ fn documents_over_the_built_in_base_differ_in_descriptions_only() {
     }
 }
 
-/// The value without descriptions and without the hashes of shared v2 parameters.
+/// Returns the value without descriptions and without the hashes of shared v2 parameters.
 fn without_texts(value: &Value) -> Value {
     match value {
         Value::Object(members) => {

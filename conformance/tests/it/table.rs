@@ -1,4 +1,4 @@
-//! What the table says and when it passes.
+//! The contents of the table, and when it passes.
 
 use kubeshape_conformance::known::Known;
 use kubeshape_conformance::table::{Table, Verdict};
@@ -59,7 +59,7 @@ fn an_area_without_any_record_does_not_pass() {
     }
 }
 
-/// A golden folder with one record of one project.
+/// Returns a golden folder with one record of one project.
 fn golden_folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(folder.join("golden/crds")).expect("a folder");
@@ -90,7 +90,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn without_base_documents_every_row_says_so_and_counts_as_missing() {
+fn without_base_documents_every_row_reports_it_and_is_missing() {
     let output = run(&golden_folder("without-base"), &[]);
     let text = String::from_utf8_lossy(&output.stdout);
     for row in ["reading", "smd", "v3", "v2"] {
@@ -117,7 +117,7 @@ fn json_comes_before_the_closing_line() {
 }
 
 #[test]
-fn an_area_that_is_asked_for_must_have_records() {
+fn a_requested_area_must_have_records() {
     let folder = golden_folder("asked");
     let output = run(&folder, &["apiserver"]);
     assert_eq!(output.status.code(), Some(1));

@@ -1,4 +1,4 @@
-//! What the crate `cel` takes for an expression.
+//! Measures the crate `cel` for an expression.
 
 use super::{COMPILED, EVALUATED, Times, best, fields};
 use serde_json::Value as Json;
@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// `None` if the crate does not give the recorded value.
+/// Returns `None` if the crate does not give the recorded value.
 pub(super) fn times(record: &Json) -> Option<Times> {
     let source = record["expr"].as_str()?.to_owned();
     let mut context = cel::Context::default();
     for (name, value) in fields(record, "bindings") {
         context.add_variable_from_value(name.clone(), to_crate(value)?);
     }
-    // Some strings make its parser or its functions panic.
+    // Some expressions make its parser or its functions panic.
     let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let program = cel::Program::compile(&source).ok()?;
         let value = program.execute(&context).ok()?;
@@ -26,7 +26,7 @@ pub(super) fn times(record: &Json) -> Option<Times> {
     })
 }
 
-/// A recorded value; `None` for what the crate has no value for.
+/// Returns a recorded value, or `None` if the crate cannot represent it.
 fn to_crate(value: &Json) -> Option<cel::Value> {
     Some(match value {
         Json::Null => cel::Value::Null,
@@ -59,7 +59,7 @@ fn to_crate(value: &Json) -> Option<cel::Value> {
     })
 }
 
-/// A value of the crate in the form of the records. Maps are left out: their order is open.
+/// Returns a value of the crate in the form of the records. Maps are left out, because their order is undefined.
 fn from_crate(value: &cel::Value) -> Option<Json> {
     Some(match value {
         cel::Value::Null => Json::Null,

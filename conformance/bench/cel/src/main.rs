@@ -1,12 +1,11 @@
-//! `kubeshape-bench-cel RECORDS [--oracle PROGRAM] [--worst N]`: what an expression costs until it is a program, and
-//! what an evaluation costs, here, in the `cel` crate (with the feature `cel-crate`), and in Go.
+//! `kubeshape-bench-cel RECORDS [--oracle PROGRAM] [--worst N]`: the cost of compiling an expression to a program, and
+//! of evaluating it, here, in the `cel` crate (with the feature `cel-crate`), and in Go.
 //!
-//! This is a program of its own, because the other benchmarks count allocations, which costs more than some
-//! evaluations.
+//! This is a separate program, because the other benchmarks count allocations, which costs more than some evaluations.
 //!
-//! RECORDS has the form of the Go program's answers about expressions: a JSON object a line, with an expression,
-//! variables, their values, and the value of the expression. Only expressions with a value count, and another engine
-//! only where it gives that value.
+//! RECORDS has the form of the Go program's answers about expressions: a JSON object per line, with an expression,
+//! variables, their values, and the value of the expression. Only expressions with a value are used, and another engine
+//! only if it gives that value.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
@@ -23,11 +22,11 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-/// What an evaluation may cost on a server.
+/// The cost limit of an evaluation on a server.
 const LIMIT: u64 = 1_000_000;
-/// The best of so many rounds counts.
+/// The number of rounds, of which the best is reported.
 const ROUNDS: usize = 7;
-/// So often is something done in a round.
+/// How often a round compiles the expression.
 const COMPILED: u32 = 5;
 const EVALUATED: u32 = 50;
 
@@ -102,7 +101,7 @@ fn print(name: &str, target: &str, ours: &BTreeMap<usize, Times>, theirs: &BTree
     println!("  {slower} evaluate slower here");
 }
 
-/// The expressions whose evaluation takes longest here for what it takes there.
+/// Prints the expressions whose evaluation is slowest here compared with the other engine.
 fn print_worst(count: usize, all: &[Json], ours: &BTreeMap<usize, Times>, theirs: &BTreeMap<usize, Times>) {
     let mut ratios: Vec<(f64, usize)> =
         theirs.iter().filter_map(|(i, times)| Some((ours.get(i)?.evaluate / times.evaluate, *i))).collect();
@@ -112,7 +111,7 @@ fn print_worst(count: usize, all: &[Json], ours: &BTreeMap<usize, Times>, theirs
     }
 }
 
-/// The shortest of some rounds, in microseconds each.
+/// Returns the shortest time of some rounds, in microseconds per call.
 fn best(times: u32, mut what: impl FnMut()) -> f64 {
     let round = |_| {
         let start = Instant::now();
@@ -137,7 +136,7 @@ fn ours(record: &Json) -> Option<Times> {
     let bindings: Vec<(&str, Value<'_>)> = fields(record, "bindings")
         .map(|(name, value)| Some((name.as_str(), records::read(value)?)))
         .collect::<Option<_>>()?;
-    // The others bind variables before they evaluate, too.
+    // The other engines bind variables before they evaluate, too.
     let bound = program.bind(bindings);
     bound.evaluate(LIMIT).result.ok()?;
     Some(Times {
@@ -146,7 +145,7 @@ fn ours(record: &Json) -> Option<Times> {
     })
 }
 
-/// What the same expressions cost in Go, by their numbers.
+/// Returns the cost of the same expressions in Go, by their numbers.
 fn go(oracle: &str, all: &[Json]) -> Result<BTreeMap<usize, Times>, Box<dyn std::error::Error>> {
     let mut child =
         Command::new(oracle).arg("bench-expressions").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;

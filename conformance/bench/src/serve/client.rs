@@ -43,7 +43,7 @@ impl Response {
     }
 }
 
-/// What requests go over.
+/// The transport of requests.
 trait Stream: Read + Write + std::fmt::Debug {}
 
 impl<S: Read + Write + std::fmt::Debug> Stream for S {}

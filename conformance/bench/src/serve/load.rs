@@ -1,5 +1,5 @@
-//! Measuring the cost of a request: it is sent many times over several connections, and the processor time of the
-//! server is read.
+//! Measures the cost of a request: it is sent many times over several connections, and the processor time of the server
+//! is read.
 
 use super::client::{Connection, Request};
 use super::process::Server;

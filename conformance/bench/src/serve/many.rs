@@ -63,7 +63,7 @@ fn template(text: String) -> Option<Template> {
 }
 
 impl Template {
-    /// A copy of the resource in another group.
+    /// Returns a copy of the resource in another group.
     fn copy(&self, number: usize) -> String {
         let (group, name) = (format!("c{number}.{}", self.group), format!("{}.{}", self.plural, self.group));
         let group_of = |group: &str| format!("\n  group: {group}");

@@ -1,9 +1,9 @@
-//! Changing the text of a CustomResourceDefinition so that the change is seen in everything that is published.
+//! Changes a CustomResourceDefinition so that the change is visible in everything that is published.
 
-/// The text with the marker as a short name and in the descriptions of the schemas.
+/// Returns the definition with the marker as a short name and in the descriptions of the schemas.
 ///
 /// # Errors
-/// The text has no plural where machines write it, or no plain description in a schema.
+/// The definition has no plural where programs write it, or no plain description in a schema.
 pub(super) fn changed_text(text: &str, marker: &str) -> Result<String, String> {
     let at = text.find("\n    plural: ").ok_or("the first file names no plural where machines write it")?;
     let names = text.replace("\n    shortNames:\n", &format!("\n    shortNames:\n    - {marker}\n"));
@@ -21,7 +21,7 @@ pub(super) fn changed_text(text: &str, marker: &str) -> Result<String, String> {
     if from > 0 { Ok(out) } else { Err("the first file has no plain description in a schema".to_owned()) }
 }
 
-/// Whether the text can be changed.
+/// Returns whether the definition can be changed.
 pub(super) fn can_change(text: &str) -> bool {
     changed_text(text, "marker").is_ok()
 }

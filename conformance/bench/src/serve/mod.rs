@@ -1,5 +1,5 @@
-//! `kubeshape serve` compared with upstream's handlers: the cost of requests and updates, and memory. Servers are
-//! processes that are asked over loopback. The kernel counts their processor time.
+//! Compares `kubeshape serve` with upstream's handlers: the cost of requests and updates, and memory. Servers are
+//! processes that get requests over loopback. The kernel measures their processor time.
 
 mod client;
 mod load;

@@ -10,9 +10,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Objects of the list.
+/// Number of objects in the list.
 const LISTED: usize = 1000;
-/// Objects for measuring memory, and bytes of each.
+/// Number of objects for measuring memory, and bytes of each.
 const KEPT: (usize, usize) = (20_000, 5_000);
 const ALL: &str = "/apis/example.com/v1/namespaces/default/tabs";
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
@@ -51,7 +51,7 @@ spec:
             x-kubernetes-validations: [{rule: 'self.size < 1000000', message: too large}]
 ";
 
-/// What a real server of Kubernetes 1.36 was recorded with, over TLS on two shared cores, at one client.
+/// The recorded rates of a real server of Kubernetes 1.36, over TLS on two shared cores, with one client.
 const RECORDED: [(&str, f64); 2] = [("get", 899.0), ("server-side apply", 490.0)];
 
 /// `serve-objects [--program KUBESHAPE] [--time MS]`
@@ -153,7 +153,7 @@ fn open(address: SocketAddr, tls: Option<&Tls>) -> io::Result<Connection> {
     }
 }
 
-/// A new object.
+/// Returns a request with a new object.
 fn create(n: usize, bytes: usize) -> Request {
     let note = "x".repeat(bytes.saturating_sub(500));
     let ports: Vec<_> =
@@ -165,7 +165,7 @@ fn create(n: usize, bytes: usize) -> Request {
     Request::with_body("POST", ALL, "application/json", object.to_string().as_bytes())
 }
 
-/// An apply that changes an object.
+/// Returns an apply that changes an object.
 fn apply(n: usize) -> Request {
     let ports: Vec<_> =
         (0..4).map(|port| serde_json::json!({"port": 8000 + port, "name": format!("q{n}-{port}")})).collect();
@@ -177,7 +177,7 @@ fn apply(n: usize) -> Request {
     Request::with_body("PATCH", &path, "application/apply-patch+yaml", object.to_string().as_bytes())
 }
 
-/// Sends a request that must have this answer. Returns the bytes of the answer.
+/// Sends a request that must get this status. Returns the length of the response.
 fn expect(connection: &mut Connection, request: &Request, code: u16) -> Result<usize, String> {
     let answer = connection.ask(request).map_err(|error| error.to_string())?;
     if answer.status == code {

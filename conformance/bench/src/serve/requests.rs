@@ -43,7 +43,7 @@ pub(super) fn documents(plan: &Plan, scratch: &Path, table: &mut Table) -> Resul
         let size = format!("v3 document of {} KB", bytes / 1024);
         servers.compare(&size, &Request::get(url, &[JSON]), 200, target, table)?;
         servers.not_modified(&format!("{size}, 304"), url, JSON, table)?;
-        // Upstream does not compress v3 documents, so compare with the same document behind the gzip of its v2 handler.
+        // Upstream does not compress v3 documents, so compare with the same document after the gzip of its v2 handler.
         let compressed = servers.of_ours(&Request::get(url, &[JSON, GZIP]), 200)?;
         let theirs = servers.of_theirs(&Request::get(&format!("/compressed{url}"), &[JSON, GZIP]), 200)?;
         table.compared(
@@ -109,7 +109,7 @@ impl<'p> Servers<'p> {
         Ok(ours)
     }
 
-    /// Each server is asked with its own ETag, because they print differently.
+    /// Each server gets its own ETag, because they print differently.
     fn not_modified(&self, what: &str, path: &str, accept: (&str, &str), table: &mut Table) -> Result<(), String> {
         let of = |server: &Server| {
             let answer = ask(server.address, &Request::get(path, &[accept]))?;

@@ -36,7 +36,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// A number without a target.
+    /// Adds a number without a target.
     pub(super) fn noted(&mut self, what: &str, ours: f64, unit: Unit) {
         let row =
             Row { what: what.to_owned(), ours: unit.text(ours), theirs: "-".to_owned(), share: None, target: None };

@@ -1,4 +1,4 @@
-//! Schemas and objects: upstream's test data, and those that the Go program generated.
+//! Schemas and objects: upstream's test data, and those that the Go program generates.
 
 use kubeshape_smd::typed::Types;
 use kubeshape_smd::{Bump, ToValue as _, Value, schema};
@@ -57,7 +57,7 @@ impl Inputs {
         Inputs { folder: folder.to_owned(), made: made.to_owned() }
     }
 
-    /// The text of a file in one of the folders; `None` if it does not exist.
+    /// Returns the contents of a file in one of the folders, or `None` if it does not exist.
     pub(super) fn read(&self, name: &str) -> Option<String> {
         [&self.made, &self.folder].iter().find_map(|folder| std::fs::read_to_string(folder.join(name)).ok())
     }

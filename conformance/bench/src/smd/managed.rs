@@ -1,7 +1,7 @@
 //! Managed fields, and complete requests through the field manager.
 //!
-//! Go keeps the fields of an entry as JSON text and parses it when it decodes. Here they are values like the rest of
-//! the object, so `Decode` starts with values, and `FromJSON` measures parsing on both sides.
+//! Go stores the fields of an entry as JSON and parses it when it decodes. Here they are values like the rest of the
+//! object, so `Decode` starts with values, and `FromJSON` measures parsing on both sides.
 
 use super::inputs::{self, Inputs, OBJECTS};
 use super::measure::Bench;

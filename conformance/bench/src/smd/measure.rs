@@ -9,7 +9,7 @@ use std::time::Duration;
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Bytes that are allocated now.
+/// Returns the number of bytes that are allocated now.
 pub(crate) fn live_bytes() -> usize {
     let stats = INSTRUMENTED_SYSTEM.stats();
     stats.bytes_allocated.saturating_sub(stats.bytes_deallocated)
@@ -52,7 +52,7 @@ impl Bench {
         Bench { time: Duration::from_millis(milliseconds), only }
     }
 
-    /// Whether a benchmark is selected.
+    /// Returns whether a benchmark is selected.
     pub(super) fn wants(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|word| name.contains(word.as_str()))
     }

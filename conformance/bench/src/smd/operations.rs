@@ -28,7 +28,7 @@ const fn update(manager: &'static str, version: &'static str) -> Step {
 const FIRST: &str = "controller";
 const OTHER: &str = "other-controller";
 
-/// The benchmarks of upstream for every object: the name, whether a no-op returns the object, the calls.
+/// Upstream's benchmarks for every object: the name, whether a no-op returns the object, and the calls.
 const SEQUENCES: [(&str, bool, &[Step]); 6] = [
     ("Create", false, &[update(FIRST, "v1")]),
     ("Apply", false, &[apply(FIRST)]),

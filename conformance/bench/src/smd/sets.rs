@@ -10,7 +10,7 @@ use std::hint::black_box;
 
 const SIZES: [usize; 6] = [10, 20, 50, 100, 500, 1000];
 
-/// A set, the paths that it is made of, and its JSON.
+/// A set, the paths from which it is built, and its JSON.
 struct Operand<'a> {
     paths: Vec<Vec<PathElement<'a>>>,
     set: Set<'a>,

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parser<'a> {
     types: &'a Types,
-    /// The type of all versions, or else a type is named like its version.
+    /// The type of all versions. If absent, each version has a type of the same name.
     one: Option<&'a str>,
 }
 
@@ -27,25 +27,25 @@ impl<'a> Parser<'a> {
         self.types.named(name).ok_or_else(|| format!("no type found matching: {name}"))
     }
 
-    /// The name of a type.
+    /// Returns the name of a type.
     pub(super) fn name(self, ty: Type<'_>) -> Option<&'a str> {
         let mut names = self.types.schema().types().map(kubeshape_smd::schema::TypeDef::name);
         names.find(|name| self.types.named(name).is_some_and(|named| named.is(ty)))
     }
 }
 
-/// How objects get from version to version.
+/// How objects are converted between versions.
 #[derive(Clone, Debug)]
 pub(super) enum Conversion<'a> {
-    /// As they are, unless the version is empty.
+    /// Not changed, unless the version is empty.
     Identity,
     /// Keys end in the version.
     Renaming(Parser<'a>),
-    /// Below the root's keys, a key is a letter repeated as often as the version says.
+    /// Below the root's keys, a key is a letter that is repeated according to the version.
     Repeating(Parser<'a>),
-    /// Version 1 has another name for a field, and needs it.
+    /// Version 1 has another name for a field, and requires it.
     ReliantFields(Parser<'a>),
-    /// What was answered to the objects and versions of a recording.
+    /// The recorded answers for objects and versions.
     Recorded(Vec<Recorded<'a>>),
 }
 
@@ -68,7 +68,7 @@ impl<'a> Conversion<'a> {
         })
     }
 
-    /// Without a recording, as objects are.
+    /// Reads the recorded answers. Without a recording, objects are not changed.
     pub(super) fn recorded(json: &'a Json, schemas: &'a Schemas, arena: &'a Bump) -> Result<Self, String> {
         let Some(answers) = json.as_array() else { return Ok(Conversion::Identity) };
         let answers = answers.iter().map(|json| {
@@ -86,7 +86,7 @@ impl<'a> Conversion<'a> {
         answers.collect::<Result<_, String>>().map(Conversion::Recorded)
     }
 
-    /// Whether the converter answers as it is recorded to have answered.
+    /// Compares the converter with the recorded answers.
     pub(super) fn agrees(&'a self, recorded: &Conversion<'a>, arena: &'a Bump) -> Verdict {
         let Conversion::Recorded(recorded) = recorded else { return Verdict::Equal };
         recorded.iter().fold(Verdict::Equal, |verdict, recorded| {
@@ -167,7 +167,7 @@ fn typed<'a>(parser: Parser<'a>, version: &str, value: Value<'a>) -> Result<Type
     ty.validate(value, Duplicates::Refused).map_err(|error| failed(&error))
 }
 
-/// The keys that end in one version end in the other.
+/// Renames the keys that end in one version to the other version.
 fn renamed<'a>(value: Value<'a>, from: &str, to: &str, arena: &'a Bump) -> Value<'a> {
     match value {
         Value::Map(map) => {
@@ -199,7 +199,7 @@ fn renamed_field<'a>(value: Value<'a>, from: &str, to: &'a str, arena: &'a Bump)
     }
 }
 
-/// Every key's first letter that many times; the leaves become null.
+/// Repeats every key's first letter that many times; the leaves become null.
 fn repeated<'a>(value: Value<'a>, times: usize, arena: &'a Bump) -> Value<'a> {
     match value {
         Value::Map(map) if !map.is_empty() => {

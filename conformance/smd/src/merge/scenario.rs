@@ -9,7 +9,7 @@ use kubeshape_smd::typed::{Duplicates, KeyFields, TypedValue};
 use kubeshape_smd::{Bump, Value};
 use serde_json::{Value as Json, json};
 
-/// Replays a scenario, and every call of the updater in it by itself.
+/// Replays a scenario, and every call of the updater in it separately.
 pub(super) fn replay(record: &Json, schemas: &Schemas, arena: &Bump) -> Verdict {
     let parser = match Parser::new(&record["parser"], schemas) {
         Ok(parser) => parser,
@@ -66,7 +66,7 @@ impl<'a> State<'a> {
         let answer = self.run(op);
         let mut verdict = match answer {
             Ok(()) => Verdict::of("error", &op["error"], &Json::Null),
-            // Conflicts that were expected are no error of the operation.
+            // Expected conflicts are not an error of the operation.
             Err(Failure::Updater(error)) if op["error"].is_null() && !op["expectConflicts"].is_null() => {
                 let last = op["calls"].as_array().and_then(|calls| calls.last()).unwrap_or(&Json::Null);
                 Verdict::of("conflicts", &last["error"], &json!(error.to_string()))
@@ -138,7 +138,7 @@ impl<'a> State<'a> {
         typed_value_of(&op["object"], self.schemas, self.arena).map_err(Failure::Text)
     }
 
-    /// The live object at a version. There is one from the first operation on.
+    /// Returns the live object at a version. It exists from the first operation on.
     fn start(&mut self, version: &str) -> Result<TypedValue<'a>, Failure<'a>> {
         let live = match self.live {
             Some(live) => live,
@@ -168,7 +168,7 @@ impl<'a> State<'a> {
         self.live = outcome.object.or(self.live);
     }
 
-    /// What the test states itself. It does not compare whether a manager applied.
+    /// Compares what the test itself expects. It does not compare whether a manager applied.
     fn end(&self, expect: &Json) -> Result<Verdict, String> {
         let mut verdict = Verdict::Equal;
         if let (Some(source), Some(live)) = (expect["yaml"].as_str(), self.live) {
