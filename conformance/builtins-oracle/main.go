@@ -1,4 +1,4 @@
-// Asks the strategies of kube-apiserver's registries what they make of objects of built-in kinds.
+// Runs the strategies of kube-apiserver's registries on objects of built-in kinds.
 package main
 
 import (
@@ -332,7 +332,7 @@ func main() {
 		printTypes(os.Stdout)
 		return
 	}
-	// Declarative validation logs what differs from the rules in Go.
+	// Declarative validation logs differences from the rules in Go.
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true})

@@ -45,7 +45,7 @@ func printTypes(out io.Writer) {
 	}
 }
 
-// name is that of a definition of OpenAPI without `io.k8s.api.`: core.v1.Pod.
+// name returns the name of an OpenAPI definition without `io.k8s.api.`: core.v1.Pod.
 func name(t reflect.Type) string {
 	path := strings.TrimPrefix(strings.TrimPrefix(t.PkgPath(), "k8s.io/api/"), "k8s.io/apimachinery/pkg/apis/")
 	return strings.ReplaceAll(path, "/", ".") + "." + t.Name()
@@ -102,7 +102,7 @@ func fields(own reflect.Type, external map[string]reflect.StructField, lines map
 		if strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero") {
 			printed += "?"
 		}
-		// The version has the field under the same name with a small letter, if nothing else is said.
+		// The version has the field under the same name in lower camel case by default.
 		key := "-"
 		var inner reflect.Type
 		if e, found := external[f.Name]; found {
@@ -121,8 +121,9 @@ func fields(own reflect.Type, external map[string]reflect.StructField, lines map
 	return out.String()
 }
 
-// code says how a value is printed: s a text, n a number, b a boolean, q a quantity, i a number or a text, t a moment,
-// y bytes, x and r as the versions print it, {} or null if it is empty; with * a pointer, [] a list, {} a map; others are structs.
+// code returns how a value is printed: s a string, n a number, b a boolean, q a quantity, i a number or a string, t a
+// time, y bytes, x and r as the versions print it, {} or null if it is empty; with * a pointer, [] a list, {} a map;
+// others are structs.
 func code(own, external reflect.Type, lines map[string]string) string {
 	switch own {
 	case reflect.TypeFor[resource.Quantity]():

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Found is what client-go makes of a server.
+// Found is the result of client-go for a server.
 type Found struct {
 	Aggregated Discovered  `json:"aggregated"`
 	Legacy     Discovered  `json:"legacy"`
@@ -26,7 +26,7 @@ type Found struct {
 	Cached     Cached      `json:"cached"`
 }
 
-// Discovered is what one form of discovery leads to.
+// Discovered is the result of one form of discovery.
 type Discovered struct {
 	// Requests that one reading of groups and resources took.
 	Requests  []Exchange     `json:"requests"`
@@ -37,7 +37,7 @@ type Discovered struct {
 	Mapper    Mapped     `json:"mapper"`
 }
 
-// Resource is a resource of a group version. Names are in order, as the two forms do not keep one.
+// Resource is a resource of a group version. Names are sorted, because the two forms do not keep their order.
 type Resource struct {
 	Group        string   `json:"group"`
 	Version      string   `json:"version"`
@@ -51,13 +51,13 @@ type Resource struct {
 	Categories   []string `json:"categories"`
 }
 
-// Exchange is a request and the status of its answer.
+// Exchange is a request and the status of its response.
 type Exchange struct {
 	Path   string `json:"path"`
 	Status int    `json:"status"`
 }
 
-// Cached is what a client with caches on disk asks for.
+// Cached is the list of requests of a client with caches on disk.
 type Cached struct {
 	// The first reading of discovery and of a v3 document.
 	First []Exchange `json:"first"`
@@ -69,7 +69,7 @@ type Cached struct {
 	Same bool `json:"same"`
 }
 
-// recorder keeps what goes over the wire.
+// recorder keeps the exchanges.
 type recorder struct {
 	lock      sync.Mutex
 	exchanges []Exchange
@@ -93,7 +93,7 @@ func (r *recorder) wrap(inner http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// taken gives the exchanges since the last call, in the order of their paths.
+// taken returns the exchanges since the last call, in the order of their paths.
 func (r *recorder) taken() []Exchange {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -174,7 +174,7 @@ func resources(lists []*v1.APIResourceList) ([]Resource, error) {
 func key(r *Resource) string { return strings.Join([]string{r.Group, r.Version, r.Name}, "\x00") }
 
 func described(version schema.GroupVersion, resource *v1.APIResource) Resource {
-	// A kind without group and version is of the list's.
+	// A kind without group and version has those of the list.
 	kind := schema.GroupVersionKind{Group: resource.Group, Version: resource.Version, Kind: resource.Kind}
 	if kind.Version == "" {
 		kind.Group, kind.Version = version.Group, version.Version
@@ -228,7 +228,7 @@ func cached(server, cache string, expected *Discovered) (Cached, error) {
 	return out, err
 }
 
-// v3Exchanges reads every v3 document and gives what went over the wire.
+// v3Exchanges reads every v3 document and returns the exchanges.
 func v3Exchanges(client discovery.DiscoveryInterface, wire *recorder, out *Cached) []Exchange {
 	if _, err := documents3(client); err != nil {
 		out.Same = false

@@ -21,7 +21,7 @@ type Call struct {
 	Args []string `json:"args"`
 }
 
-// Outcome is what a call printed and how it ended.
+// Outcome is the output of a call and how it ended.
 type Outcome struct {
 	Args   []string `json:"args"`
 	Exit   int      `json:"exit"`
@@ -32,8 +32,8 @@ type Outcome struct {
 // exit unwinds a command that would have ended the process.
 type exit int
 
-// kubectl runs one command of kubectl in this process, made anew as a process of its own would. Only the
-// commands that read a server's schema are there: the whole command tree takes far longer to compile.
+// kubectl runs one command of kubectl in this process, created like in a process of its own. It has only the commands
+// that read a server's schema: the whole command tree takes far longer to compile.
 func kubectl(server, cache string, args []string) (outcome Outcome) {
 	var stdout, stderr bytes.Buffer
 	outcome.Args = args
@@ -65,7 +65,7 @@ func kubectl(server, cache string, args []string) (outcome Outcome) {
 	return outcome
 }
 
-// root is the command with the global flags as kubectl makes them.
+// root is the command with the global flags as kubectl creates them.
 func root(server, cache string, streams genericiooptions.IOStreams) *cobra.Command {
 	flags := genericclioptions.NewConfigFlags(true).
 		WithDeprecatedPasswordFlag().

@@ -1,5 +1,5 @@
-// Clients are real clients of a Kubernetes API, asked what they make of a server: the commands of kubectl that
-// read its schema, and client-go's discovery, REST mappers and OpenAPI clients.
+// Clients are real clients of a Kubernetes API: the commands of kubectl that read its schema, and client-go's
+// discovery, REST mappers and OpenAPI clients.
 package main
 
 import (
@@ -44,7 +44,7 @@ func run(arguments []string) error {
 	if *server == "" || *cache == "" {
 		return errors.New(usage)
 	}
-	// Nothing of the user's own configuration counts.
+	// The user's own configuration must not be used.
 	for name, value := range map[string]string{"HOME": *cache, "KUBECONFIG": "", "COLUMNS": "80"} {
 		if err := os.Setenv(name, value); err != nil {
 			return err
@@ -74,7 +74,7 @@ func buffered(print func(io.Writer) error) error {
 	return output.Flush()
 }
 
-// kubectlLines answers lines of {"args"} with lines of {"args", "exit", "stdout", "stderr"}.
+// kubectlLines reads lines of {"args"} and writes lines of {"args", "exit", "stdout", "stderr"}.
 func kubectlLines(server, cache string, input io.Reader, output io.Writer) error {
 	lines := bufio.NewScanner(input)
 	lines.Buffer(nil, 1<<20)

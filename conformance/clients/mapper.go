@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// Mapped is what REST mappers make of resources.
+// Mapped is the mapping of resources by REST mappers.
 type Mapped struct {
-	// How many resources led to their kind, their singular name and back.
+	// The number of resources that led to their kind, their singular name and back.
 	Resources int `json:"resources"`
-	// What kinds are mapped to: `GROUP/VERSION, Kind` to `GROUP/VERSION, resource, scope`.
+	// The mapping of kinds: `GROUP/VERSION, Kind` to `GROUP/VERSION, resource, scope`.
 	Kinds map[string]string `json:"kinds"`
-	// What short names are expanded to.
+	// The expansions of short names.
 	ShortNames map[string]string `json:"short_names"`
 	// Questions about incomplete names, with their answers: `none` and `several` are no match.
 	Lookups map[string]string `json:"lookups"`
-	// Where the mapper that reads discovery at once and the one that puts it off differ, and what they could
-	// not map.
+	// Differences between the mapper that reads discovery immediately and the one that defers it, and what they could not
+	// map.
 	Faults []string `json:"faults"`
 }
 
@@ -62,7 +62,7 @@ func mapped(client discovery.CachedDiscoveryInterface, resources []Resource, inc
 	return out, nil
 }
 
-// lookups asks for incomplete names.
+// lookups looks up incomplete names.
 type lookups struct {
 	mapper, expander meta.RESTMapper
 	answers          map[string]string
@@ -70,7 +70,7 @@ type lookups struct {
 
 func (l *lookups) about(resource *Resource) {
 	lower := strings.ToLower(resource.Kind)
-	// With the beginning of a group, too.
+	// With a prefix of the group, too.
 	groups := []string{"", resource.Group, resource.Group[:min(4, len(resource.Group))]}
 	versions := []string{"", resource.Version}
 	names := append([]string{resource.Name, resource.Singular, lower, strings.ToUpper(resource.Name), resource.Kind},
@@ -142,7 +142,7 @@ func (out *Mapped) both(mapper meta.RESTMapper, resource *Resource) error {
 		return err
 	}
 	if mapping.Resource != version.WithResource(resource.Name) {
-		// Several resources may have one kind; the mapper then knows the last.
+		// Several resources may have one kind; then the mapper knows the last.
 		return fmt.Errorf("the kind has the resource %s", mapping.Resource)
 	}
 	for _, name := range []string{resource.Name, resource.Singular, strings.ToLower(resource.Kind)} {

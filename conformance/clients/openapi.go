@@ -14,7 +14,7 @@ type Document3 struct {
 	GroupVersion string `json:"group_version"`
 	Paths        int    `json:"paths"`
 	Schemas      int    `json:"schemas"`
-	// Kinds that schemas of the document say they are.
+	// Kinds in the schemas of the document.
 	Kinds []string `json:"kinds"`
 }
 

@@ -23,7 +23,7 @@ import (
 	clientgo "k8s.io/client-go/kubernetes/scheme"
 )
 
-// scheme has all kinds of Kubernetes, those of apiextensions included.
+// scheme has all kinds of Kubernetes, including those of apiextensions.
 var scheme = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgo.AddToScheme, apiextensions.AddToScheme} {
@@ -46,7 +46,7 @@ var special = map[reflect.Type]string{
 	reflect.TypeFor[apiextensions.JSON]():   "j",
 }
 
-// Types that JSON shows as a schema or as something else, with their letters.
+// Types that JSON represents as a schema or as something else, with their letters.
 var unions = map[reflect.Type]string{
 	reflect.TypeFor[apiextensions.JSONSchemaPropsOrBool]():        "B",
 	reflect.TypeFor[apiextensions.JSONSchemaPropsOrArray]():       "A",
@@ -56,13 +56,13 @@ var unions = map[reflect.Type]string{
 // tables are the messages of the built-in kinds, by name.
 type tables map[string]string
 
-// nameOf gives the name of a message: group, version and type, `apps/v1.Deployment`.
+// nameOf returns the name of a message: group, version and type, `apps/v1.Deployment`.
 func nameOf(t reflect.Type) string {
 	parts := strings.Split(t.PkgPath(), "/")
 	return strings.Join(parts[len(parts)-2:], "/") + "." + t.Name()
 }
 
-// kind gives the letters of a member's type, and notes the messages that it leads to.
+// kind returns the letters of a member's type, and records the messages to which it leads.
 func (tables tables) kind(t reflect.Type) (string, error) {
 	if letters, found := special[t]; found {
 		return letters, nil
@@ -169,8 +169,8 @@ func kinds() []schema.GroupVersionKind {
 	return all
 }
 
-// protobufTable prints the members of all messages that built-in kinds consist of, a message per line, sorted,
-// and which message a kind is.
+// protobufTable prints the members of all messages of which built-in kinds consist, a message per line, sorted, and the
+// message of each kind.
 func protobufTable(output io.Writer) error {
 	tables := tables{}
 	for _, kind := range kinds() {
@@ -178,7 +178,7 @@ func protobufTable(output io.Writer) error {
 		if err := tables.message(t); err != nil {
 			return err
 		}
-		// Packages are not named as groups are.
+		// Packages have other names than groups.
 		if name := kind.GroupVersion().String() + "." + kind.Kind; name != nameOf(t) {
 			tables[name] = " @" + nameOf(t)
 		}
@@ -270,7 +270,7 @@ func protobufSamples(count int, output io.Writer) error {
 
 var texts = []string{"", "a", "b c", "ü", "<&>", "0"}
 
-// fill gives members of a value random content, so many levels deep.
+// fill gives members of a value random content, up to a depth.
 func fill(value reflect.Value, random *rand.Rand, depth int) {
 	if depth == 0 || random.Intn(3) == 0 {
 		return

@@ -18,7 +18,7 @@ type request struct {
 	YAML string `json:"yaml"`
 }
 
-// eachRequest reads lines until the input ends. Every answer is flushed, so that a caller may wait for it.
+// eachRequest reads lines until the input ends. Every answer is flushed immediately, because a caller may wait for it.
 func eachRequest[R any](in io.Reader, out *bufio.Writer, answer func(R) (any, error)) error {
 	dec := json.NewDecoder(bufio.NewReaderSize(in, 1<<20))
 	for {
@@ -41,7 +41,7 @@ func eachRequest[R any](in io.Reader, out *bufio.Writer, answer func(R) (any, er
 	}
 }
 
-// answers says which answers to compute.
+// answers selects the answers to compute.
 type answers struct{ structural, v3, v2, smd bool }
 
 var allAnswers = answers{true, true, true, true}
@@ -71,7 +71,7 @@ type answerRecord struct {
 	Merged *mergedRecord `json:"merged,omitempty"`
 }
 
-// crdRecord is the answer for one manifest; the pointer fields are absent when it does not decode.
+// crdRecord is the answer for one manifest; the pointer fields are absent if it does not decode.
 type crdRecord struct {
 	Doc   int    `json:"doc"`
 	Item  *int   `json:"item,omitempty"`
@@ -146,7 +146,7 @@ func answerCRD(m manifest, which answers) *crdAnswer {
 		PreserveUnknownFields: m.crd.Spec.PreserveUnknownFields,
 		Versions:              []versionRecord{},
 	}
-	// note keeps the first panic and gives the text of an error.
+	// note keeps the first panic and returns the message of an error.
 	note := func(err error) string {
 		if err == nil {
 			return ""

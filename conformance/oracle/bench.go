@@ -44,7 +44,7 @@ func (r *benchResult) add(o benchResult) {
 	r.OutBytes += o.OutBytes
 }
 
-// runBench times the way from files to printed documents: reading, decoding, building, marshalling.
+// runBench measures the conversion of files to printed documents: reading, decoding, building, marshalling.
 func runBench(args []string, _ io.Reader, out *bufio.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	shape := flags.String("shape", "v3", "v3, v2, smd or check")

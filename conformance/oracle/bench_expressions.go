@@ -15,15 +15,15 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// benchExpressionResult is what an expression costs, in microseconds: until it is a program, and an evaluation. Without times it has
-// no value.
+// benchExpressionResult is the cost of an expression, in microseconds: of compiling it to a program, and of an
+// evaluation. Without times, it has no value.
 type benchExpressionResult struct {
 	ID       string   `json:"id"`
 	Compile  *float64 `json:"compile,omitempty"`
 	Evaluate *float64 `json:"evaluate,omitempty"`
 }
 
-// bestOf gives the shortest of some rounds, in microseconds each.
+// bestOf returns the shortest of some rounds, in microseconds each.
 func bestOf(times int, what func()) *float64 {
 	best := math.Inf(1)
 	for range 7 {
@@ -36,7 +36,7 @@ func bestOf(times int, what func()) *float64 {
 	return &best
 }
 
-// runBenchExpressions times what a server does with expressions, as it does it: with costs.
+// runBenchExpressions measures a server's work on expressions, with costs as on a server.
 func runBenchExpressions(_ []string, in io.Reader, out *bufio.Writer) error {
 	runtime.GOMAXPROCS(1)
 	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Env(environment.StoredExpressions)

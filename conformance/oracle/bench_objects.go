@@ -17,7 +17,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// benchObjectsResult is what an object costs, in microseconds. Each step includes the one before, but for the rules.
+// benchObjectsResult is the cost of an object, in microseconds. Each step includes the one before, except the rules.
 type benchObjectsResult struct {
 	Read     float64  `json:"read"`
 	Decode   float64  `json:"decode"`
@@ -25,8 +25,8 @@ type benchObjectsResult struct {
 	Rules    *float64 `json:"rules,omitempty"`
 }
 
-// runBenchObjects times what a server does with objects of a definition. The stream holds the definition, and then the objects
-// in JSON, one a line.
+// runBenchObjects measures a server's work on objects of a definition. The stream contains the definition, and then the
+// objects in JSON, one per line.
 func runBenchObjects(args []string, _ io.Reader, out *bufio.Writer) error {
 	flags := flag.NewFlagSet("bench-objects", flag.ExitOnError)
 	duration := flags.Duration("time", 500*time.Millisecond, "how long each step is repeated")
@@ -52,8 +52,8 @@ func runBenchObjects(args []string, _ io.Reader, out *bufio.Writer) error {
 	if err != nil {
 		return err
 	}
-	// What cannot be decoded is refused, which costs time, too. The best of ten portions counts: other work on the machine disturbs
-	// some, and each is long enough for the garbage collector.
+	// Objects that cannot be decoded are rejected, which costs time, too. The best of ten portions is used: other work on
+	// the machine disturbs some, and each is long enough for the garbage collector.
 	perObject := func(step func(u *unstructured.Unstructured)) (float64, error) {
 		best := math.Inf(1)
 		for range 10 {

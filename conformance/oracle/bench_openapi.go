@@ -23,7 +23,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// documentShapes are the ways from the bytes of a document to what is timed; each gives the size of what it printed.
+// documentShapes are the measured conversions of a document's bytes; each returns the size of its output.
 var documentShapes = map[string]func([]byte) (int, error){
 	"reprint-v2": func(source []byte) (int, error) { return reprint(source, &spec.Swagger{}) },
 	"reprint-v3": func(source []byte) (int, error) { return reprint(source, &spec3.OpenAPI{}) },
@@ -70,7 +70,8 @@ func reprint(source []byte, doc any) (int, error) {
 
 func size(body []byte, err error) (int, error) { return len(body), err }
 
-// documentBenchResult is the line a benchmark of documents prints. All but the rounds and the memory is per round.
+// documentBenchResult is the line a benchmark of documents prints. Except for the rounds and the memory, all values are
+// per round.
 type documentBenchResult struct {
 	Shape      string  `json:"shape"`
 	Jobs       int     `json:"jobs"`
@@ -84,7 +85,8 @@ type documentBenchResult struct {
 	MaxRSSKiB  int64   `json:"max_rss_kib"`
 }
 
-// runBenchOpenAPI times conversions of documents from bytes in memory on; YAML is turned into JSON beforehand.
+// runBenchOpenAPI measures conversions of documents, starting from bytes in memory; YAML is converted to JSON
+// beforehand.
 func runBenchOpenAPI(args []string, _ io.Reader, out *bufio.Writer) error {
 	flags := flag.NewFlagSet("bench-openapi", flag.ExitOnError)
 	shape := flags.String("shape", "v2-to-v3", strings.Join(documentShapeNames(), ", "))
@@ -199,7 +201,7 @@ func documentFiles(root string) ([]string, error) {
 		}
 		return err
 	})
-	// The walk goes by the names in each folder, in which `a.json` is before `a/b.json`; paths compare otherwise.
+	// The walk sorts by the names in each folder, in which `a.json` is before `a/b.json`; paths compare differently.
 	slices.Sort(files)
 	return files, err
 }

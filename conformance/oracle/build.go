@@ -58,7 +58,8 @@ func buildV2(crd *apiextensionsv1.CustomResourceDefinition, version string) (doc
 	return doc, err
 }
 
-// buildSMD gives the schema by which server-side apply merges objects of the CRD: that of all versions, served or not.
+// buildSMD returns the schema with which server-side apply merges objects of the CRD: that of all versions, served or
+// not.
 func buildSMD(crd *apiextensionsv1.CustomResourceDefinition) (*smdschema.Schema, error) {
 	var result *smdschema.Schema
 	err := guard(func() error {
@@ -84,7 +85,7 @@ func buildSMD(crd *apiextensionsv1.CustomResourceDefinition) (*smdschema.Schema,
 	return result, err
 }
 
-// sortLines puts the lines of an error in order: upstream collects them while it walks maps.
+// sortLines sorts the lines of an error, because upstream collects them while it walks maps.
 func sortLines(err error) error {
 	if err == nil {
 		return nil
@@ -94,7 +95,7 @@ func sortLines(err error) error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// mergeSpecsV3 merges documents. Of several conflicts upstream names a random one; here it is the first by name.
+// mergeSpecsV3 merges documents. Of several conflicts, upstream names a random one; this returns the first by name.
 func mergeSpecsV3(docs []*spec3.OpenAPI) (*spec3.OpenAPI, error) {
 	merged, err := builder.MergeSpecsV3(docs...)
 	if err == nil {
@@ -109,7 +110,7 @@ func mergeSpecsV3(docs []*spec3.OpenAPI) (*spec3.OpenAPI, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		// Ask again with nothing but this definition.
+		// Try again with only this definition.
 		var single []*spec3.OpenAPI
 		for _, doc := range docs {
 			if doc.Components == nil || doc.Components.Schemas[name] == nil {
@@ -148,15 +149,15 @@ func mergeServedV2(crd *apiextensionsv1.CustomResourceDefinition) (merged *spec.
 	return merged, err
 }
 
-// fieldError is a validation error without the value it complains about.
+// fieldError is a validation error without the invalid value.
 type fieldError struct {
 	Type   string `json:"type"`
 	Field  string `json:"field"`
 	Detail string `json:"detail"`
 }
 
-// structuralErrors reports whether the version has a schema, why that does not convert to structural form, or what is
-// not structural about it. Errors are sorted: upstream gives them in random order.
+// structuralErrors reports whether the version has a schema, why that does not convert to structural form, or why it is
+// not structural. Errors are sorted, because upstream returns them in random order.
 func structuralErrors(crd *apiextensionsv1.CustomResourceDefinition, version string) (hasSchema bool, errs []fieldError, err error) {
 	err = guard(func() error {
 		validation, err := apihelpers.GetSchemaForVersion(crd, version)

@@ -34,7 +34,7 @@ type manifest struct {
 	err        error
 }
 
-// typeMeta is as much of an object as is needed to tell what it is.
+// typeMeta is the part of an object that identifies its type.
 type typeMeta struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -50,7 +50,7 @@ func (t typeMeta) isList() bool {
 }
 
 // readManifests finds the CRDs of a stream of YAML documents, split as kubectl splits it. Objects of other kinds are
-// passed over; a separator with text behind it ends the stream with an error.
+// skipped; a separator with text after it ends the stream with an error.
 func readManifests(stream string) []manifest {
 	var found []manifest
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(stream)))
@@ -101,7 +101,7 @@ func readList(doc int, list typeMeta, object []byte) []manifest {
 			continue
 		}
 		if meta == (typeMeta{}) {
-			// Items of a typed list may leave out what the list says.
+			// Items of a typed list may omit their type.
 			meta = typeMeta{APIVersion: list.APIVersion, Kind: strings.TrimSuffix(list.Kind, "List")}
 			var fields map[string]json.RawMessage
 			if json.Unmarshal(item, &fields) != nil || fields == nil {
@@ -121,7 +121,7 @@ func readList(doc int, list typeMeta, object []byte) []manifest {
 	return found
 }
 
-// toJSON converts one document. A document of JSON is taken as it is, any other read as YAML.
+// toJSON converts one document. A JSON document is used unchanged, any other is read as YAML.
 func toJSON(text []byte) ([]byte, error) {
 	if utilyaml.IsJSONBuffer(text) && json.Valid(text) {
 		return text, nil
@@ -129,8 +129,8 @@ func toJSON(text []byte) ([]byte, error) {
 	return yaml.YAMLToJSON(text)
 }
 
-// decodeCRD does what the API server does with a manifest: defaults of the version it is written in, conversion to the
-// internal version, from there to v1, defaults of v1.
+// decodeCRD does what the API server does with a manifest: it sets the defaults of the manifest's version, converts it
+// to the internal version and from there to v1, and sets the defaults of v1.
 func decodeCRD(meta typeMeta, object []byte) (m manifest) {
 	m.apiVersion = strings.TrimPrefix(meta.APIVersion, "apiextensions.k8s.io/")
 	m.err = guard(func() error {

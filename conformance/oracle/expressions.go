@@ -73,7 +73,7 @@ func runExpressions(_ []string, in io.Reader, out *bufio.Writer) error {
 	})
 }
 
-// ten says that every value with a path has up to ten elements.
+// ten assumes that every value with a path has up to ten elements.
 type ten struct{ library.CostEstimator }
 
 func (ten) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
@@ -83,8 +83,8 @@ func (ten) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
 	return nil
 }
 
-// attempts is how often something is asked to find out whether the order of a map changes the answer. Go walks over two keys in
-// the other order once in eight times.
+// attempts is how often a call is repeated to find out whether the order of a map changes the answer. Go walks two keys
+// in the other order in one of eight cases.
 const attempts = 100
 
 // evaluations is how often an expression is evaluated: often if maps can be in it.
@@ -179,7 +179,7 @@ func judgeExpression(base *cel.Env, r expressionRequest, record *expressionRecor
 	return err
 }
 
-// sortedTexts gives the items of a list as sorted JSON, and other values as they are.
+// sortedTexts returns the items of a list as sorted JSON, and other values unchanged.
 func sortedTexts(value any) any {
 	items, ok := value.([]any)
 	if !ok {
@@ -320,7 +320,7 @@ func readValue(text json.RawMessage) (any, error) {
 	return nil, fmt.Errorf("value %s", text)
 }
 
-// writeValue gives a value in the form of the records.
+// writeValue returns a value in the form of the records.
 func writeValue(value ref.Val) (any, error) {
 	switch v := value.(type) {
 	case *types.Err:
@@ -402,7 +402,7 @@ func writeValue(value ref.Val) (any, error) {
 		}
 		return list, nil
 	}
-	// A pointer that upstream returns where it means the value.
+	// Upstream returns a pointer here instead of the value.
 	return map[string]any{"celType": value.Type().TypeName(), "go": fmt.Sprintf("%T", value)}, nil
 }
 

@@ -12,9 +12,9 @@ import (
 	builtin "k8s.io/client-go/kubernetes/scheme"
 )
 
-// runGoNames prints what OpenAPI documents do not tell of the Go types of built-in kinds. A line has the last three parts of a
-// definition's name. The lines below it, indented by a blank, have the fields of it: the name, the Go type or "-", and the structs
-// that are embedded in between, if there are any.
+// runGoNames prints facts about the Go types of built-in kinds that OpenAPI documents do not have. A line has the last
+// three parts of a definition's name. The lines below it, indented by a blank, have its fields: the name, the Go type
+// or "-", and the structs that are embedded in between, if there are any.
 func runGoNames(args []string, in io.Reader, out *bufio.Writer) error {
 	lines := map[string][]string{}
 	seen := map[reflect.Type]bool{}
@@ -66,7 +66,7 @@ func goFields(t reflect.Type, definition, embedded string, seen map[reflect.Type
 		if inner.PkgPath() == "" && !strings.Contains(text, ".") || inner.Kind() == reflect.Struct && !strings.Contains(text, "map[v") {
 			text = "-"
 		}
-		// What is wrong with the type of an object is told before it is decoded.
+		// Errors in the type of an object are reported before it is decoded.
 		if embedded == "TypeMeta" || text == "-" && embedded == "" {
 			continue
 		}

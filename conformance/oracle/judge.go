@@ -25,7 +25,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// longValue is the length in bytes from which only the length of a bad value is told.
+// longValue is the length in bytes from which on only the length of an invalid value is recorded.
 const longValue = 300
 
 // judged is an error about a field, with its value.
@@ -37,7 +37,7 @@ type judged struct {
 	BadValueBytes int             `json:"badValueBytes,omitempty"`
 }
 
-// selfType matches the names that upstream draws at random for the types of rules.
+// selfType matches the random names that upstream gives the types of rules.
 var selfType = regexp.MustCompile(`selfType[0-9]+`)
 
 func judgedErrors(list field.ErrorList) []judged {
@@ -117,12 +117,12 @@ func decodeInternal(text []byte) (*apiextensions.CustomResourceDefinition, error
 	return crd, nil
 }
 
-// byChance begins the details of errors of which upstream names one or the other: of rules that cost the same, of the members of a
-// map, and of the properties that selectable fields are looked up in.
+// byChance has the beginnings of errors that upstream chooses at random: of rules with the same cost, of the members of
+// a map, and of the properties in which selectable fields are looked up.
 var byChance = []string{"contributed to ", "json: cannot unmarshal ", "OpenAPIV3Schema '"}
 
-// mayDepend says whether the order in which Go walks over a map can be seen in the errors. Metadata in a default is decoded in
-// place until the first error, and the error about unknown fields shows the default.
+// mayDepend returns whether the order in which Go walks a map is visible in the errors. Metadata in a default is
+// decoded in place until the first error, and the error about unknown fields shows the default.
 func mayDepend(errors []judged) bool {
 	return slices.ContainsFunc(errors, func(j judged) bool {
 		if j.Detail == "must not have unknown fields" {
@@ -170,7 +170,7 @@ func judgeDefinition(r definitionRequest, record *definitionRecord) error {
 		})
 	}
 	update.ResourceVersion = "1"
-	// What the endpoint does before it asks the strategy.
+	// The endpoint does this before it calls the strategy.
 	update.Generation = old.Generation
 	strategy.PrepareForUpdate(ctx, update, old)
 	list := judgedErrors(strategy.ValidateUpdate(ctx, update, old))
@@ -190,7 +190,7 @@ func storedSchema(crd *apiextensions.CustomResourceDefinition) *apiextensions.JS
 	return nil
 }
 
-// ruleRecord is what the rules of one node compile to.
+// ruleRecord is the compiled form of the rules of one node.
 type ruleRecord struct {
 	Path              string        `json:"path"`
 	Error             string        `json:"error,omitempty"`

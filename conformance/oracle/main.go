@@ -1,4 +1,4 @@
-// Command oracle asks the Kubernetes libraries themselves what they make of CustomResourceDefinitions, OpenAPI documents, objects and YAML.
+// Command oracle runs the Kubernetes libraries on CustomResourceDefinitions, OpenAPI documents, objects and YAML.
 //
 // It is the reference that conformance tests and benchmarks compare with; README.md describes its commands and records.
 package main

@@ -36,8 +36,8 @@ type mergedV2 struct {
 	*document
 }
 
-// byName gives the CRDs in the order in which they are merged: by name (upstream's order is random). Of several
-// manifests with one name the first counts.
+// byName returns the CRDs in the order in which they are merged: by name (upstream's order is random). Of several
+// manifests with the same name, the first is used.
 func byName(manifests []manifest) []*apiextensionsv1.CustomResourceDefinition {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	seen := map[string]bool{}
@@ -63,7 +63,7 @@ func mergeAll(manifests []manifest, which answers) (*mergedRecord, error) {
 	return record, nil
 }
 
-// mergeV3 makes one document per group version out of the served versions, ordered by path.
+// mergeV3 builds one document per group version from the served versions, ordered by path.
 func mergeV3(crds []*apiextensionsv1.CustomResourceDefinition) []mergedV3 {
 	groups := map[string]*mergedV3{}
 	docs := map[string][]*spec3.OpenAPI{}
@@ -113,7 +113,7 @@ func mergeV3(crds []*apiextensionsv1.CustomResourceDefinition) []mergedV3 {
 	return result
 }
 
-// bareSwagger is a static specification with nothing in it.
+// bareSwagger is an empty static specification.
 func bareSwagger() *spec.Swagger {
 	return &spec.Swagger{SwaggerProps: spec.SwaggerProps{
 		Swagger: "2.0",
@@ -121,7 +121,7 @@ func bareSwagger() *spec.Swagger {
 	}}
 }
 
-// mergeV2 merges the served versions of all CRDs onto a static specification, as the v2 controller does. A CRD that
+// mergeV2 merges the served versions of all CRDs into a static specification, as the v2 controller does. A CRD that
 // fails to build is left out.
 func mergeV2(static *spec.Swagger, crds []*apiextensionsv1.CustomResourceDefinition) *mergedV2 {
 	record := &mergedV2{CRDs: []string{}}
@@ -158,7 +158,7 @@ func runMergeV2(args []string, in io.Reader, out *bufio.Writer) error {
 	flags := flag.NewFlagSet("merge-v2", flag.ExitOnError)
 	onto := flags.String("onto", "", "file with the static v2 document")
 	flags.Parse(args)
-	// Merging may write into the static document, so every request reads it anew.
+	// Merging may write into the static document, so every request reads it again.
 	static := func() (*spec.Swagger, error) { return bareSwagger(), nil }
 	if *onto != "" {
 		text, err := os.ReadFile(*onto)

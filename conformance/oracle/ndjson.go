@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// encodeLine writes v as one line of JSON. HTML escaping is off so that embedded documents keep their bytes: those that
-// are defined with escapes carry them already.
+// encodeLine writes v as one line of JSON. HTML escaping is off so that embedded documents keep their bytes: documents
+// that need escapes already have them.
 func encodeLine(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -41,7 +41,7 @@ type objectsRecord struct {
 	Cases []objectRecord `json:"cases,omitempty"`
 }
 
-// objectRecord is the answer for one object, which is created, and for an update of the object before it.
+// objectRecord is the answer for the creation of an object, and for an update of the previous object.
 type objectRecord struct {
 	DecodeError  string          `json:"decodeError,omitempty"`
 	Panic        string          `json:"panic,omitempty"`
@@ -89,7 +89,7 @@ func runObjects(_ []string, in io.Reader, out *bufio.Writer) error {
 				c.Panic = err.Error()
 			} else if err != nil {
 				c.DecodeError = err.Error()
-				// Of several malformed places upstream names one by chance; here it is the first.
+				// Of several malformed places, upstream names one at random; this returns the first.
 				for range attempts {
 					if _, err := served.judge(object, nil, &objectRecord{}); err != nil {
 						c.DecodeError = min(c.DecodeError, err.Error())
@@ -103,7 +103,7 @@ func runObjects(_ []string, in io.Reader, out *bufio.Writer) error {
 	})
 }
 
-// newResource does what the server does when it begins to serve a definition.
+// newResource does what the server does when it starts to serve a definition.
 func newResource(text []byte) (*resource, error) {
 	internal, err := decodeInternal(text)
 	if err != nil {
@@ -196,7 +196,7 @@ func (r *resource) judge(text []byte, old *unstructured.Unstructured, c *objectR
 	return u, nil
 }
 
-// decode does with an object what the server's decoder for custom resources does.
+// decode does what the server's decoder for custom resources does with an object.
 func (r *resource) decode(u *unstructured.Unstructured, c *objectRecord) error {
 	kind, foundKind, err := unstructured.NestedString(u.Object, "kind")
 	if err != nil {

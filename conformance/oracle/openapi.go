@@ -95,7 +95,8 @@ func answerDocument(id string, text []byte) documentRecord {
 	return a
 }
 
-// documentKind tells documents by the member that says the version; definitions alone are taken as a v2 document.
+// documentKind distinguishes documents by the member with the version; a document with only definitions is a v2
+// document.
 func documentKind(source []byte) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(source, &members) != nil {
@@ -151,7 +152,7 @@ func (a *documentRecord) answerV3(source []byte) {
 	}
 }
 
-// parseError decodes a document. The decoder picks the words of its errors at random, so that nobody depends on them.
+// parseError decodes a document. The decoder chooses the words of its errors at random, so that nobody depends on them.
 func parseError(source []byte, doc any) string {
 	err := traced(func() error { return json.Unmarshal(source, doc) })
 	if err == nil {
@@ -197,7 +198,7 @@ func protoV3(text []byte) ([]byte, error) {
 	return proto.Marshal(doc)
 }
 
-// maxProtoBytes bounds the protobuf forms that are given as bytes, not only as hashes.
+// maxProtoBytes is the maximum size of protobuf forms that are recorded as bytes, not only as hashes.
 const maxProtoBytes = 16 << 10
 
 func protobuf(text []byte, encode func([]byte) ([]byte, error)) (*protoRecord, string) {
@@ -218,12 +219,13 @@ func protobuf(text []byte, encode func([]byte) ([]byte, error)) (*protoRecord, s
 
 var address = regexp.MustCompile(`0x[0-9a-f]{6,}`)
 
-// gnosticError takes out what differs from run to run: addresses, and the kind of space behind "proto:".
+// gnosticError removes what differs from run to run: addresses, and the kind of space after "proto:".
 func gnosticError(err error) string {
 	return address.ReplaceAllString(strings.ReplaceAll(err.Error(), "\u00a0", " "), "0x0")
 }
 
-// answerSMD leaves unions out of the schemas, as nothing uses them; a schema that has some is given with them as well.
+// answerSMD removes unions from the schemas, because nothing uses them; a schema with unions is recorded with them as
+// well.
 func (a *documentRecord) answerSMD(build func(preserve bool) (*smdschema.Schema, error)) {
 	answer := func(preserve bool) (without, with any, message string) {
 		var schema *smdschema.Schema
@@ -262,7 +264,7 @@ func smdOfV3(doc *spec3.OpenAPI, preserve bool) (*smdschema.Schema, error) {
 	return schema, sortLines(err)
 }
 
-// traced is guard for libraries that fail deep inside: the error names the functions where they did.
+// traced is guard for libraries that fail deep inside: the error names the functions.
 func traced(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -297,7 +299,7 @@ func hexSHA256(body []byte) string { return fmt.Sprintf("%x", sha256.Sum256(body
 // etag is the entity tag that a server gives a document.
 func etag(body []byte) string { return fmt.Sprintf("%X", sha512.Sum512(body)) }
 
-// gzipped leaves name and time out of the header, so that equal content gives equal bytes.
+// gzipped omits name and time in the header, so that equal content gives equal bytes.
 func gzipped(content []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -351,8 +353,8 @@ func runAggregate(args []string, in io.Reader, out *bufio.Writer) error {
 	})
 }
 
-// aggregate merges v2 documents onto the first one, as servers merge those of aggregated APIs: paths must differ,
-// definitions and parameters are renamed where they clash. The result is printed as it is served.
+// aggregate merges v2 documents into the first one, as servers merge those of aggregated APIs: paths must differ, and
+// definitions and parameters are renamed if they clash. The result is printed as it is served.
 func aggregate(sources [][]byte) ([]byte, error) {
 	if len(sources) == 0 {
 		return nil, errors.New("no documents")

@@ -17,7 +17,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// runRecord writes what upstream answers for the whole corpus. The same corpus gives the same bytes.
+// runRecord writes upstream's answers for the whole corpus. The same corpus gives the same bytes.
 func runRecord(args []string, _ io.Reader, _ *bufio.Writer) error {
 	flags := flag.NewFlagSet("record", flag.ExitOnError)
 	flags.Parse(args)
@@ -107,8 +107,8 @@ func recordOpenAPI(root, outDir string) error {
 	return writeGzip(filepath.Join(outDir, "openapi.ndjson.gz"), lines.Bytes())
 }
 
-// mergedLines writes a line per group version and one for v2. Where CRDs of one group version exclude each other,
-// upstream publishes no v3 document at all and leaves v2 to chance, so v2 is merged without them.
+// mergedLines writes a line per group version and one for v2. If CRDs of one group version exclude each other, upstream
+// publishes no v3 document at all, and v2 is random, so v2 is merged without them.
 func mergedLines(w io.Writer, crds []*apiextensionsv1.CustomResourceDefinition) error {
 	clashing := map[string]bool{}
 	for _, v3 := range mergeV3(crds) {
@@ -133,7 +133,7 @@ func mergedLines(w io.Writer, crds []*apiextensionsv1.CustomResourceDefinition) 
 	}{"v2", mergeV2(bareSwagger(), rest)})
 }
 
-// yamlCase is a line of cases.ndjson: the text and the rule are ours, the answer is upstream's.
+// yamlCase is a line of cases.ndjson: the input and the rule are ours, the answer is upstream's.
 type yamlCase struct {
 	Rule string `json:"rule,omitempty"`
 	YAML string `json:"yaml"`

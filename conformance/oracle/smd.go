@@ -109,7 +109,7 @@ func unionsJSON(unions []smdschema.Union) []ordered {
 	return list
 }
 
-// takeUnions removes the unions of a schema and says whether there were any.
+// takeUnions removes the unions of a schema and returns whether there were any.
 func takeUnions(s *smdschema.Schema) (any bool) {
 	var atom func(smdschema.Atom)
 	atom = func(a smdschema.Atom) {

@@ -9,8 +9,8 @@ import (
 	builtin "k8s.io/client-go/kubernetes/scheme"
 )
 
-// typedAnswer is what a server says of an object of a built-in kind when it decodes it with strict field validation; empty if it
-// takes the object.
+// typedAnswer is a server's message about an object of a built-in kind that it decodes with strict field validation; it
+// is empty if it accepts the object.
 type typedAnswer struct {
 	Error string `json:"error,omitempty"`
 }

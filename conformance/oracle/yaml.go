@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// yamlAnswer is what the YAML reader of kubectl and the API server makes of a text: the JSON exactly as it prints it,
-// or its error. StrictError is present if only the strict reader refuses the text.
+// yamlAnswer is the result of the YAML reader of kubectl and the API server for an input: the JSON exactly as printed,
+// or its error. StrictError is present if only the strict reader rejects the input.
 type yamlAnswer struct {
 	JSON        *string `json:"json,omitempty"`
 	Error       string  `json:"error,omitempty"`

@@ -29,8 +29,8 @@ type benchLine struct {
 	N      int     `json:"n"`
 }
 
-// bench is a named piece of work: prepare makes everything that is not measured and returns one operation, which gets
-// the number of its round.
+// bench is a named benchmark: prepare builds everything that is not measured and returns one operation, which gets the
+// number of its round.
 type bench struct {
 	name    string
 	prepare func() (func(round int) error, error)
@@ -159,7 +159,7 @@ func (f *benchFolder) parser(name string) (*typed.Parser, error) {
 	return p, nil
 }
 
-// trackedSuffix names the schema that declares managedFields besides what the file says.
+// trackedSuffix marks the name of the schema that also declares managedFields.
 const trackedSuffix = "+managedFields"
 
 // declareManagedFields adds metadata.managedFields, which upstream's test schema of Kubernetes lacks, to a schema: a
@@ -194,7 +194,7 @@ var benchObjects = []benchObject{
 	{"apiresourceimport", "apiresourceimport.yaml", "apiresourceimport", "apiresourceimport-cr.yaml"},
 }
 
-// open returns the type and the text of an object.
+// open returns the type and the contents of an object.
 func (f *benchFolder) open(o benchObject) (typed.ParseableType, typed.YAMLObject, error) {
 	p, err := f.parser(o.schema)
 	if err != nil {

@@ -217,7 +217,7 @@ func (f *benchFolder) again(o largeObject, apply bool) (func(int) error, error) 
 	}, nil
 }
 
-// runBenchInputs writes the inputs that bench makes itself, so that others can measure the same: the paths of sets, the
+// runBenchInputs writes the inputs that bench generates, so that others can measure the same: the paths of sets, the
 // entries of managedFields, and the large objects.
 func runBenchInputs(args []string, _ *bufio.Writer) error {
 	if len(args) != 2 {

@@ -60,7 +60,7 @@ func (f *benchFolder) managedFields() []bench {
 		}),
 		add("DecodeEncode", func(entries []metav1.ManagedFieldsEntry) (func(int) error, error) {
 			version := schema.GroupVersion{Version: "v1"}
-			// Without a path for replicas every entry is decoded and encoded as it is.
+			// Without a path for replicas, every entry is decoded and encoded unchanged.
 			mappings := managedfields.ResourcePathMappings{"v1": nil}
 			return func(int) error {
 				_, err := managedfields.NewScaleHandler(entries, version, mappings).ToParent(nil)

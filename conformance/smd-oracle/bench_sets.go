@@ -9,12 +9,12 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// setSize is a case of upstream's BenchmarkFieldSet: how many paths of which length.
+// setSize is a case of upstream's BenchmarkFieldSet: the number and length of paths.
 type setSize struct{ size, minLen, maxLen int }
 
 var setSizes = []setSize{{10, 1, 2}, {20, 2, 3}, {50, 2, 4}, {100, 3, 6}, {500, 3, 7}, {1000, 3, 8}}
 
-// operandsPerSize are made of each size; an operation takes them in a fixed order that jumps.
+// operandsPerSize is the number of operands of each size; an operation uses them in a fixed, non-sequential order.
 const operandsPerSize = 64
 
 // setOperand is one random set: the paths as they are inserted, and the set.
@@ -24,7 +24,7 @@ type setOperand struct {
 	serialized []byte
 }
 
-// benchAlphabet are path elements of the kinds that upstream's benchmark mixes: plain names, keys, values and places.
+// benchAlphabet are path elements of the kinds that upstream's benchmark mixes: plain names, keys, values and indices.
 func benchAlphabet() []fieldpath.PathElement {
 	var all []fieldpath.PathElement
 	for _, name := range []string{"name", "kind", "spec", "port", "host", "path", "selectorForEverythingThatIsLong", "STATUS_WITH_LARGE_LETTERS"} {
@@ -46,7 +46,7 @@ func benchAlphabet() []fieldpath.PathElement {
 	return all
 }
 
-// setOperands makes the operands of a size, the same in every run.
+// setOperands builds the operands of a size, the same in every run.
 func setOperands(here setSize) []setOperand {
 	random := rand.New(rand.NewSource(int64(here.size)))
 	alphabet := benchAlphabet()

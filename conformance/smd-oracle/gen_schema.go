@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// schemaGen draws schemas. What it makes is always valid for the parser; names of types may be used recursively.
+// schemaGen generates schemas. They are always valid for the parser; types may be recursive.
 type schemaGen struct {
 	*rand.Rand
 	types []string
@@ -30,12 +30,12 @@ type drawnSchema struct {
 	only map[string][]string
 }
 
-// allVersions are those that a drawn kind has two or three of.
+// allVersions are the versions of which a generated kind has two or three.
 var allVersions = []string{"example.com/v1", "example.com/v1beta1", "example.com/v1alpha1"}
 
 const drawnKind = "Widget"
 
-// fixedTypes are what every schema has: the two types that converters append, and the metadata of objects.
+// fixedTypes are in every schema: the two types that converters append, and the metadata of objects.
 func fixedTypes() []any {
 	named := func(name string) record { return record{"namedType": name} }
 	field := func(name string, t record) record { return record{"name": name, "type": t} }
@@ -143,7 +143,7 @@ func schemaOf(model record) (*drawnSchema, error) {
 
 func rootType(version string) string { return version + ".Widget" }
 
-// relative is the type of another version of the same kind: some fields have another relationship, some are gone.
+// relative is the type of another version of the same kind: some fields have another relationship, some are missing.
 func (g *schemaGen) relative(root record) record {
 	out := record{}
 	for key, v := range root {
@@ -195,7 +195,7 @@ func (g *schemaGen) with(root, field record, inSpec bool) record {
 }
 
 // successor is the type of another version in which any part of the object may have changed: relationships, keys,
-// defaults, types of scalars, fields that are gone.
+// defaults, types of scalars, missing fields.
 func (g *schemaGen) successor(atomMap record, depth int) record {
 	out := maps.Clone(atomMap)
 	if fields, ok := atomMap["fields"].([]any); ok {
@@ -234,7 +234,7 @@ func (g *schemaGen) successor(atomMap record, depth int) record {
 	return out
 }
 
-// successorRef is what a reference became in another version.
+// successorRef is a reference in another version.
 func (g *schemaGen) successorRef(ref record, depth int) record {
 	out := maps.Clone(ref)
 	if ref["namedType"] != nil {
@@ -269,7 +269,7 @@ func (g *schemaGen) successorRef(ref record, depth int) record {
 	return out
 }
 
-// reference refers to a type by name, at times overriding its relationship, or holds an atom.
+// reference refers to a type by name, sometimes overriding its relationship, or contains an atom.
 func (g *schemaGen) reference(depth int) record {
 	if depth <= 0 && g.Intn(3) > 0 {
 		return record{"scalar": g.scalar()}
@@ -296,8 +296,8 @@ func (g *schemaGen) reference(depth int) record {
 	}
 }
 
-// withoutHollowOverrides changes most overrides that leave nothing to merge: a reference to a scalar leads nowhere with
-// one, and a list that is separable is no list that can be compared.
+// withoutHollowOverrides changes most overrides that leave nothing to merge: a reference to a scalar with an override
+// has no type, and a list that is separable cannot be compared.
 func (g *schemaGen) withoutHollowOverrides(v any, types map[string]record) {
 	switch v := v.(type) {
 	case record:
@@ -348,7 +348,7 @@ func (g *schemaGen) atom(depth int) record {
 	case n < 20:
 		return record{"list": record{"elementRelationship": "atomic", "elementType": g.reference(depth)}}
 	default:
-		// A value of several shapes, as converters make them of nodes without a type.
+		// A value of several shapes, as converters create for nodes without a type.
 		list := record{"elementRelationship": "atomic", "elementType": record{"namedType": "__untyped_atomic_"}}
 		if g.Intn(4) == 0 {
 			list = g.keyed(depth)
@@ -361,7 +361,7 @@ func (g *schemaGen) atom(depth int) record {
 	}
 }
 
-// relate gives a map a relationship, at times.
+// relate sometimes gives a map a relationship.
 func (g *schemaGen) relate(m record) {
 	switch g.Intn(7) {
 	case 0:
@@ -371,7 +371,7 @@ func (g *schemaGen) relate(m record) {
 	}
 }
 
-// structure is a map with declared fields, and at times with others.
+// structure is a map with declared fields, and sometimes with others.
 func (g *schemaGen) structure(depth int, names []string) record {
 	fields := []any{}
 	for _, name := range names {
@@ -388,7 +388,7 @@ func (g *schemaGen) structure(depth int, names []string) record {
 	return m
 }
 
-// keyed is a list by one key or several, of which some have defaults.
+// keyed is a list with one key or several, of which some have defaults.
 func (g *schemaGen) keyed(depth int) record {
 	item := g.structure(depth, []string{"value", "in"})
 	fields := item["fields"].([]any)

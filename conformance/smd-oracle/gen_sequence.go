@@ -14,9 +14,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// How often a call is repeated to see whether upstream's answer depends on the order of a Go map. Failing calls are
-// repeated more often, since they end early and their texts do, most of all where the first undeclared field that is met
-// ends the look at a map. No number is enough for every map: who finds a difference asks again with more patience.
+// How often a call is repeated to find out whether upstream's answer depends on the order of a Go map. Failing calls
+// are repeated more often, because they end early and so do their messages, in particular if the first undeclared field
+// ends the check of a map. No number is enough for every map: a caller that finds a difference requests the answer
+// again with more patience.
 const (
 	attempts           = 2
 	failingAttempts    = 8
@@ -35,7 +36,7 @@ func attemptsAfter(err error) int {
 
 const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
 
-// trace is one sequence in the making: requests of several managers on one object.
+// trace is one sequence that is being generated: requests of several managers on one object.
 type trace struct {
 	*rand.Rand
 	schema  *drawnSchema
@@ -47,7 +48,7 @@ type trace struct {
 	unsure  bool
 }
 
-// drawSequence draws a trace and answers it. It must run in a bubble.
+// drawSequence generates a trace and answers it. It must run in a bubble.
 func drawSequence(name string, random *rand.Rand, s *drawnSchema) (record, error) {
 	scenario := []string{"apply-first", "create-by-update", "untracked", "kubectl", "crowd", "tampered"}[random.Intn(6)]
 	resetFields := map[string]any{}
@@ -143,7 +144,7 @@ func (t *trace) run(scenario string) {
 	}
 }
 
-// step draws one request.
+// step generates one request.
 func (t *trace) step(scenario string) {
 	version := t.version()
 	sub := []string{"", "", "", "", "", "", "status", "scale"}[t.Intn(8)]
@@ -234,7 +235,7 @@ func (t *trace) changed(version string) map[string]any {
 	return object
 }
 
-// meddle changes the managedFields of an object that is sent, at times.
+// meddle sometimes changes the managedFields of an object that is sent.
 func (t *trace) meddle(object map[string]any) {
 	metadata, ok := object["metadata"].(map[string]any)
 	if !ok || t.Intn(7) > 0 {
@@ -250,7 +251,7 @@ func (t *trace) meddle(object map[string]any) {
 	}
 }
 
-// entries are managedFields with one entry changed, taken away, added or spoilt.
+// entries are managedFields with one entry changed, removed, added or broken.
 func (t *trace) entries(had any) []any {
 	list, _ := had.([]any)
 	list = slices.Clone(list)
@@ -294,7 +295,7 @@ func (t *trace) entries(had any) []any {
 	return slices.Insert(list, at, any(entry))
 }
 
-// fields are some fields of the live object, of which not all need be declared.
+// fields are some fields of the live object; some may be undeclared.
 func (t *trace) fields() any {
 	set := fieldpath.NewSet()
 	if typedLive, err := t.stack.types[kindOf(t.schema.versions[0])].FromUnstructured(t.live, typed.AllowDuplicates); err == nil {
@@ -347,7 +348,7 @@ func (t *trace) annotate(object map[string]any) {
 	metadata["annotations"] = map[string]any{lastAppliedAnnotation: text}
 }
 
-// store is what a server does once an object is created: it gets a UID.
+// store does what a server does after an object is created: it gets a UID.
 func (t *trace) store() {
 	object := runtime.DeepCopyJSON(t.live)
 	metadata, ok := object["metadata"].(map[string]any)
@@ -374,7 +375,7 @@ func (t *trace) update(manager, version, subresource string, object map[string]a
 	t.serve(request{false, kindOf(version), subresource, manager, false, object}, version)
 }
 
-// serve answers a request and records it, unless upstream breaks or cannot make up its mind.
+// serve answers a request and records it, unless upstream panics or gives different answers.
 func (t *trace) serve(r request, version string) {
 	if t.unsure {
 		return
@@ -397,8 +398,8 @@ func (t *trace) serve(r request, version string) {
 	t.ops = append(t.ops, op)
 }
 
-// answer serves a request several times and writes the answer into the record. It is false if the answers differ, or if
-// upstream panics.
+// answer serves a request several times and writes the answer into the record. It returns false if the answers differ,
+// or if upstream panics.
 func answer(s *stack, before map[string]any, r request, crd bool, op record) (live map[string]any, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -456,7 +457,8 @@ func decoded(object map[string]any) map[string]any {
 	return fromJSON(textOf(object)).(map[string]any)
 }
 
-// errorText is the text of an error, the parts of a list of errors sorted: upstream's order is that of Go's maps.
+// errorText is the message of an error, with the parts of a list of errors sorted: upstream's order is that of Go's
+// maps.
 func errorText(err error) string {
 	head, parts, several := strings.Cut(err.Error(), "errors:\n")
 	if !several {
@@ -467,7 +469,7 @@ func errorText(err error) string {
 	return head + "errors:\n" + strings.Join(lines, "\n")
 }
 
-// addLive writes an object into a record, its managedFields beside it.
+// addLive writes an object into a record, with its managedFields separate.
 func addLive(op record, live map[string]any) {
 	object := runtime.DeepCopyJSON(live)
 	op["managedFields"] = nil

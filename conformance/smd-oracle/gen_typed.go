@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// drawTyped draws calls of typed values: a pair of valid ones with everything that can be asked of it, one object with a
-// mistake, and single calls on values that nobody has validated.
+// drawTyped generates calls of typed values: a pair of valid ones with all operations, one object with a mistake, and
+// single calls on values that are not validated.
 func drawTyped(name string, random *rand.Rand, s *drawnSchema) []record {
 	version := s.versions[random.Intn(len(s.versions))]
 	typeName := rootType(version)
@@ -120,8 +120,8 @@ func comparisonOf(c *typed.Comparison) any {
 	return record{"added": fieldsOf(c.Added), "modified": fieldsOf(c.Modified), "removed": fieldsOf(c.Removed)}
 }
 
-// validation is what validating an object says, and its set if it is valid with duplicates allowed; nil if it does not
-// always say the same.
+// validation is the result of validating an object, and its set if it is valid with duplicates allowed; nil if the
+// results differ.
 func validation(s *drawnSchema, typeName string, object map[string]any) record {
 	t := s.parser.Type(typeName)
 	steady := func(call func() error) (any, bool) {
@@ -161,7 +161,7 @@ func validation(s *drawnSchema, typeName string, object map[string]any) record {
 			return r
 		}
 		if r["set"] = fieldsOf(set); r["set"] == nil {
-			// Nothing can be said of a set that cannot be written.
+			// A set that cannot be written is not recorded.
 			return nil
 		}
 	}
@@ -274,7 +274,8 @@ func reconciled(object record, live *typed.TypedValue, had *fieldpath.Set) recor
 	return r
 }
 
-// drawSets draws two sets with odd elements and what can be asked of them, and a text that is to be read as a set.
+// drawSets generates two sets with unusual elements and the results of operations on them, and a string that is to be
+// read as a set.
 func drawSets(name string, random *rand.Rand) []record {
 	var alphabet []fieldpath.PathElement
 	for range 2 + random.Intn(4) {
@@ -374,7 +375,7 @@ func oddElement(random *rand.Rand) fieldpath.PathElement {
 	}
 }
 
-// oddSetText is JSON that often is a set: keys out of order, twice, of unknown kinds or of none, with blanks.
+// oddSetText is JSON that often is a set: keys unsorted, duplicate, of unknown kinds or without a kind, with blanks.
 func oddSetText(random *rand.Rand, depth int) string {
 	blank := func() string { return []string{"", "", "", " ", "\n"}[random.Intn(5)] }
 	var b strings.Builder

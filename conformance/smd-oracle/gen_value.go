@@ -8,11 +8,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 )
 
-// valueGen draws values of a schema's types. Values come from small alphabets, so that drawn objects agree in much.
+// valueGen generates values of a schema's types. Values come from small alphabets, so that objects have much in common.
 type valueGen struct {
 	*rand.Rand
 	schema *schema.Schema
-	// density is how many of ten declared fields, keys and items are there.
+	// density is how many of ten declared fields, keys and items are present.
 	density int
 	// odd allows what validation accepts but people rarely write: nulls and empty containers.
 	odd int
@@ -58,7 +58,7 @@ func (g *valueGen) value(ref schema.TypeRef, depth int) any {
 		shapes = append(shapes, "scalar")
 	}
 	if len(shapes) == 0 {
-		// Nothing is declared here; whatever stands here is a mistake.
+		// Nothing is declared here, so any value is a mistake.
 		return g.text()
 	}
 	switch shapes[g.Intn(len(shapes))] {
@@ -129,7 +129,7 @@ func (g *valueGen) list(l *schema.List, depth int) []any {
 	return out
 }
 
-// identity tells items of a list apart; false if the item cannot stand in such a list.
+// identity distinguishes items of a list; false if the item cannot be in such a list.
 func (g *valueGen) identity(l *schema.List, item any) (string, bool) {
 	if len(l.Keys) == 0 {
 		switch item.(type) {
@@ -186,7 +186,7 @@ func (g *valueGen) places(v any, ref schema.TypeRef, visit func(v any, atom sche
 	}
 }
 
-// mutated is a copy of an object with some members changed, taken away or added.
+// mutated is a copy of an object with some members changed, removed or added.
 func (g *valueGen) mutated(object map[string]any, root schema.TypeRef, changes int) map[string]any {
 	out := runtime.DeepCopyJSON(object)
 	for range changes {
@@ -209,7 +209,7 @@ func (g *valueGen) mutated(object map[string]any, root schema.TypeRef, changes i
 	return out
 }
 
-// change changes, takes away or adds a member of an object.
+// change changes, removes or adds a member of an object.
 func (g *valueGen) change(object map[string]any, m *schema.Map) {
 	var names []string
 	for _, f := range m.Fields {
@@ -246,7 +246,7 @@ func (g *valueGen) change(object map[string]any, m *schema.Map) {
 	}
 }
 
-// rearranged is a list with an item moved, taken away or added.
+// rearranged is a list with an item moved, removed or added.
 func (g *valueGen) rearranged(items []any, ref schema.TypeRef) []any {
 	out := slices.Clone(items)
 	i, j := g.Intn(len(out)), g.Intn(len(out))
@@ -274,8 +274,8 @@ func (g *valueGen) rearranged(items []any, ref schema.TypeRef) []any {
 	return out
 }
 
-// mistaken is a copy of an object with one mistake: a field that is not declared, a value of a wrong type, a null where
-// none can be, an item twice or without its keys.
+// mistaken is a copy of an object with one mistake: an undeclared field, a value of a wrong type, a null where none is
+// allowed, a duplicate item or one without its keys.
 func (g *valueGen) mistaken(object map[string]any, root schema.TypeRef) map[string]any {
 	out := runtime.DeepCopyJSON(object)
 	var mistakes []func()

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// sequencesPerSchema share a schema.
+// sequencesPerSchema is the number of sequences that share a schema.
 const sequencesPerSchema = 4
 
-// runGenerate writes records of drawn schemas, sequences and calls. Record i depends on the seed and on i only.
+// runGenerate writes records of generated schemas, sequences and calls. Record i depends only on the seed and on i.
 func runGenerate(args []string, out *bufio.Writer) error {
 	flags := flag.NewFlagSet("generate", flag.ExitOnError)
 	seed := flags.Int64("seed", 1, "where generating begins")

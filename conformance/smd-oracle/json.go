@@ -28,5 +28,5 @@ func fromJSON(text string) any {
 	return v
 }
 
-// rawJSON is JSON that is written as it stands.
+// rawJSON is JSON that is written unchanged.
 func rawJSON(text []byte) any { return json.RawMessage(text) }

@@ -1,4 +1,4 @@
-// Command smd-oracle asks structured-merge-diff and apimachinery's managed fields themselves what they answer.
+// Command smd-oracle runs structured-merge-diff and apimachinery's managed fields.
 //
 // It is the reference that conformance tests and benchmarks of server-side apply compare with; README.md describes its
 // commands and records.

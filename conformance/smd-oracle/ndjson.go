@@ -18,7 +18,7 @@ func writeLine(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// writeGzip writes a gzipped file that depends on nothing but its content.
+// writeGzip writes a gzipped file that depends only on its content.
 func writeGzip(path string, content []byte) error {
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)

@@ -20,7 +20,7 @@ import (
 	kyaml "sigs.k8s.io/yaml"
 )
 
-// runScenario answers scenario files: it prints records, writes them into a file, or writes what it finds into the
+// runScenario answers scenario files: it prints records, writes them into a file, or writes the answers into the
 // scenarios themselves.
 func runScenario(args []string, out *bufio.Writer) error {
 	flags := flag.NewFlagSet("scenario", flag.ExitOnError)
@@ -84,7 +84,7 @@ func answerFile(file string, update bool, records io.Writer, seen map[string]boo
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		// Records are replayed with the schema that stands before them, so it stands there again.
+		// Records are replayed with the schema before them, so it is written again.
 		if err := writeLine(records, record{"id": s.schemaID, "schema": s.model}); err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func valueOf(node *yaml.Node) (any, error) {
 	return fromJSON(string(text)), nil
 }
 
-// member is a member of a mapping; nil if there is none.
+// member is a member of a mapping, or nil.
 func member(node *yaml.Node, name string) *yaml.Node {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if node.Content[i].Value == name {
@@ -206,7 +206,7 @@ func readScenario(document *yaml.Node, file string, number int) (*scenario, erro
 	return s, err
 }
 
-// readSchemas puts the schemas of a scenario together: types of all of them are types of one.
+// readSchemas combines the schemas of a scenario: all types belong to one schema.
 func (s *scenario) readSchemas(object map[string]any, folder string) error {
 	types := []any{}
 	list, _ := object["schemas"].([]any)
@@ -237,7 +237,7 @@ func (s *scenario) readSchemas(object map[string]any, folder string) error {
 	return nil
 }
 
-// run takes the steps one after the other.
+// run runs the steps one after the other.
 func (s *scenario) run() error {
 	for i, step := range s.steps.Content {
 		if at := member(step, "time"); at == nil && i > 0 {
@@ -267,7 +267,7 @@ func (s *scenario) run() error {
 	return nil
 }
 
-// part is a part of what is expected of a step.
+// part is a part of the expected result of a step.
 type part struct {
 	name  string
 	value any

@@ -21,7 +21,7 @@ type typedStep struct {
 	t        typed.ParseableType
 }
 
-// find settles the type: the one that is named, or that of the first object with a known kind.
+// find determines the type: the named one, or that of the first object with a known kind.
 func (t *typedStep) find(objects ...any) error {
 	for _, object := range objects {
 		if t.typeName != "" {
@@ -46,7 +46,7 @@ func (t *typedStep) record(kind string, members record) {
 	t.s.records = append(t.s.records, members)
 }
 
-// recorded is a value as records hold it.
+// recorded is a value in the form of records.
 func (t *typedStep) recorded(object any, there bool) record {
 	r := record{"schema": t.s.schemaID, "type": record{"namedType": t.typeName}}
 	if there {
@@ -55,7 +55,7 @@ func (t *typedStep) recorded(object any, there bool) record {
 	return r
 }
 
-// typed types a value, or records that it does not have the type.
+// typed gives a value its type, or records that it does not match the type.
 func (t *typedStep) typed(object any, there bool, options ...typed.ValidationOptions) (*typed.TypedValue, []part) {
 	if !there {
 		return typed.AsTypedUnvalidated(nil, t.t.Schema, t.t.TypeRef), nil
@@ -156,7 +156,7 @@ func (t *typedStep) validate(object any) []part {
 		}
 	}
 	if _, set := r["set"]; !set || r["set"] != nil {
-		// Nothing can be said of a set that cannot be written.
+		// A set that cannot be written is not recorded.
 		t.record("validate", r)
 	}
 	listed := []any{}

@@ -6,8 +6,8 @@ import (
 	yaml "go.yaml.in/yaml/v3"
 )
 
-// setExpectations writes what came of a step into its node: the parts that are expected there, or if there are none, all
-// parts but the text of conflicts.
+// setExpectations writes the result of a step into its node: the parts that are expected there, or if there are none,
+// all parts except the message of conflicts.
 func setExpectations(step *yaml.Node, parts []part) error {
 	parts = wantedParts(member(step, "expect"), parts)
 	for i := 0; i+1 < len(step.Content); i += 2 {
@@ -25,7 +25,7 @@ func setExpectations(step *yaml.Node, parts []part) error {
 		if err != nil {
 			return err
 		}
-		// A list of entries has one a line.
+		// A list of entries has one per line.
 		if list, ok := p.value.([]any); ok && len(list) > 0 && p.name != "object" {
 			node.Style = 0
 		}
@@ -61,7 +61,7 @@ func name(text string) *yaml.Node {
 	return node
 }
 
-// nodeOf is a value in flow style; parts stand in their order.
+// nodeOf is a value in flow style; parts keep their order.
 func nodeOf(v any) (*yaml.Node, error) {
 	switch v := v.(type) {
 	case []part:

@@ -15,9 +15,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// stack is what a server keeps for a resource: for every version and subresource a field manager, as
-// NewDefaultFieldManager builds it, over the types of one structured-merge-diff schema. Conversion between versions
-// changes the apiVersion and drops the fields of `only`, nothing is defaulted, and the hub version is that of the request.
+// stack is what a server has for a resource: for every version and subresource a field manager, as
+// NewDefaultFieldManager builds it, with the types of one structured-merge-diff schema. Conversion between versions
+// changes the apiVersion and drops the fields of `only`, nothing is defaulted, and the hub version is that of the
+// request.
 type stack struct {
 	// types are the types of the kinds, by version and kind.
 	types map[schema.GroupVersionKind]typed.ParseableType
@@ -25,7 +26,7 @@ type stack struct {
 	resetFields map[string]*fieldpath.Set
 	// only are fields of the object and of its spec that one version has and conversion to the others drops.
 	only map[string][]string
-	// untyped answers for kinds without a type.
+	// untyped handles kinds without a type.
 	untyped managedfields.TypeConverter
 }
 
@@ -99,7 +100,7 @@ func (s *stack) New(kind schema.GroupVersionKind) (runtime.Object, error) {
 
 // manager is the field manager of a version and a subresource.
 func (s *stack) manager(kind schema.GroupVersionKind, subresource string, crd bool) (*managedfields.FieldManager, error) {
-	// The strategy of custom resources names the version of the endpoint alone (GetResetFields).
+	// The strategy of custom resources gives only the version of the endpoint (GetResetFields).
 	filters := map[fieldpath.APIVersion]fieldpath.Filter{}
 	for name, set := range s.resetFields {
 		version, sub, _ := strings.Cut(name, " ")
@@ -123,7 +124,7 @@ type request struct {
 	object      map[string]any
 }
 
-// serve answers a request on the live object; neither is changed.
+// serve runs a request on the live object; neither is changed.
 func (s *stack) serve(live map[string]any, r request, crd bool) (map[string]any, error) {
 	manager, err := s.manager(r.kind, r.subresource, crd)
 	if err != nil {
@@ -144,8 +145,8 @@ func (s *stack) serve(live map[string]any, r request, crd bool) (map[string]any,
 	return after.(*unstructured.Unstructured).Object, nil
 }
 
-// statusOf is what an API error carries besides its text; nil for any other error. The causes are sorted: upstream goes
-// through managers in random order.
+// statusOf is the content of an API error except its message; nil for any other error. The causes are sorted: upstream
+// walks managers in random order.
 func statusOf(err error) any {
 	status, ok := err.(apierrors.APIStatus)
 	if !ok {

@@ -1,4 +1,4 @@
-// Serve-oracle is what kubeshape serve is measured against: an HTTP server of the Kubernetes libraries' own
+// Serve-oracle is the reference for measuring kubeshape serve: an HTTP server of the Kubernetes libraries' own
 // handlers, and the libraries' costs of updates.
 package main
 

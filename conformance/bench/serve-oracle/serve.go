@@ -20,20 +20,20 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// Files of a folder that is served: the documents of a server under the paths that they have there.
+// Files of a served folder: the documents of a server under their paths.
 const (
 	folderV3       = "openapi/v3"
 	fileV2         = "openapi/v2"
 	fileAggregated = "apis"
 )
 
-// paths is a mux as the libraries want to register their handlers.
+// paths is a mux with the interface that the libraries need to register their handlers.
 type paths struct{ *http.ServeMux }
 
 func (p paths) HandlePrefix(path string, handler http.Handler) { p.Handle(path, handler) }
 
-// serve answers with the libraries' handlers and nothing around them: no authentication, no audit, no metrics of
-// requests, no limits, all of which a real server has.
+// serve responds with only the libraries' handlers: no authentication, no audit, no metrics of requests, and no limits,
+// all of which a real server has.
 func serve(address, folder string) error {
 	mux := paths{http.NewServeMux()}
 	if err := serveV3(mux, filepath.Join(folder, folderV3)); err != nil {
@@ -60,7 +60,7 @@ func serveV3(mux paths, folder string) error {
 	for path, document := range documents {
 		service.UpdateGroupVersion(path, document)
 	}
-	// Upstream never compresses v3. Below this prefix it would, as its v2 handler does.
+	// Upstream never compresses v3. Below this prefix, it is compressed as its v2 handler does.
 	mux.Handle("/compressed/", http.StripPrefix("/compressed", gziphandler.GzipHandler(mux)))
 	return service.RegisterOpenAPIV3VersionedService("/openapi/v3", mux)
 }

@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Updates is what updates cost, in seconds of processor time of the whole process, collection of garbage
-// included; the best of some rounds.
+// Updates is the cost of updates, in seconds of processor time of the whole process, including garbage collection; the
+// best of some rounds.
 type Updates struct {
 	CRDs          int `json:"crds"`
 	GroupVersions int `json:"group_versions"`
@@ -31,7 +31,7 @@ type Updates struct {
 	// One CRD changes: built, all merged, and read by the next request, as JSON and as protobuf.
 	V2JSON float64 `json:"v2_json_seconds"`
 	V2     float64 `json:"v2_seconds"`
-	// Live bytes for each CRD with v3 documents that have been read, and when v2 has been read too.
+	// Live bytes for each CRD with v3 documents that have been read, and when v2 has been read, too.
 	V3Bytes float64 `json:"v3_bytes_per_crd"`
 	V2Bytes float64 `json:"v2_bytes_per_crd"`
 }
@@ -96,7 +96,7 @@ func updates(folder string, rounds int) error {
 	return json.NewEncoder(os.Stdout).Encode(out)
 }
 
-// changeV3 changes the first CRD and asks for the index and its document, as a client does that waits for it.
+// changeV3 changes the first CRD and requests the index and its document, like a client that waits for it.
 func changeV3(service *handler3.OpenAPIService, get func(string) error, crds []*apiextensionsv1.CustomResourceDefinition, documents map[string][]*spec3.OpenAPI, round int) error {
 	crd := changed(crds[0], round)
 	version := crd.Spec.Versions[0].Name
@@ -211,7 +211,7 @@ func readCRDs(folder string) ([]*apiextensionsv1.CustomResourceDefinition, error
 			}
 			apiextensionsv1.SetDefaults_CustomResourceDefinition(crd)
 			apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&crd.Spec)
-			// Names are accepted at once.
+			// Names are accepted immediately.
 			crd.Status.AcceptedNames = crd.Spec.Names
 			out = append(out, crd)
 		}
@@ -219,7 +219,7 @@ func readCRDs(folder string) ([]*apiextensionsv1.CustomResourceDefinition, error
 	return out, nil
 }
 
-// sink takes an answer and keeps its length only.
+// sink discards a response and keeps only its length.
 type sink struct {
 	header http.Header
 	status int

@@ -22,25 +22,25 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Informed is what a controller on informers did and saw.
+// Informed is the result of a controller on informers.
 type Informed struct {
 	// Reconciled is the number of objects whose status the controller wrote, as the informer has them afterwards.
 	Reconciled int `json:"reconciled"`
-	// Conflicts is the number of writes that were refused because the informer was behind.
+	// Conflicts is the number of writes that were rejected because the informer was behind.
 	Conflicts int64 `json:"conflicts"`
-	// Resumed says that a watch whose connection broke went on without a new list.
+	// Resumed is set if a watch continued without a new list after its connection broke.
 	Resumed bool `json:"resumed"`
-	// Relisted says that a watch from a revision that is gone led to a new list.
+	// Relisted is set if a watch from a revision that is gone led to a new list.
 	Relisted bool `json:"relisted"`
-	// Deleted says that the informer was told of a deletion that happened while it did not watch.
+	// Deleted is set if the informer reported a deletion that happened while it did not watch.
 	Deleted bool `json:"deleted"`
-	// Same says that the informer has in the end what the server has.
+	// Same is set if the informer has the same objects as the server in the end.
 	Same bool `json:"same"`
-	// Bookmarks says that bookmarks were asked for with every watch.
+	// Bookmarks is set if every watch requested bookmarks.
 	Bookmarks bool `json:"bookmarks"`
 }
 
-// line is a transport that counts how objects are read, and can break off watches.
+// line is a transport that counts how objects are read, and can break watches.
 type line struct {
 	next       http.RoundTripper
 	lists      atomic.Int64
@@ -59,10 +59,10 @@ func (l *line) RoundTrip(request *http.Request) (*http.Response, error) {
 		return l.next.RoundTrip(request)
 	}
 	if l.isBroken.Load() {
-		// A reflector asks for the watch again, and does not begin anew.
+		// A reflector continues the watch, and does not start again.
 		return nil, syscall.ECONNREFUSED
 	}
-	// A watch with the initial events stands for a list.
+	// A watch with the initial events replaces a list.
 	if !isWatch || query.Get("sendInitialEvents") == "true" {
 		l.lists.Add(1)
 	}
@@ -88,7 +88,7 @@ func (l *line) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// watched is the body of a watch, which tells whether it ends because its revision is gone.
+// watched is the body of a watch, which detects whether it ends because its revision is gone.
 type watched struct {
 	io.ReadCloser
 	line  *line
@@ -97,7 +97,7 @@ type watched struct {
 
 func (w *watched) Read(into []byte) (int, error) {
 	n, err := w.ReadCloser.Read(into)
-	// The watch ends as if its connection had. After an error about a closed body, a reflector would list anew.
+	// The watch ends as if its connection had. After an error about a closed body, a reflector would list again.
 	if err != nil && w.isCut.Load() {
 		err = io.EOF
 	}

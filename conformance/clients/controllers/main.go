@@ -1,5 +1,5 @@
-// Controllers are example controllers against a server that has the definition of tabs.example.com: one on client-go's
-// informers, and a manager of controller-runtime. Each prints as JSON what it did and saw.
+// Controllers are example controllers for a server that has the definition of tabs.example.com: one on client-go's
+// informers, and a manager of controller-runtime. Each prints its results as JSON.
 package main
 
 import (
@@ -48,7 +48,7 @@ func run(arguments []string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	// Without a limit of its own, the client asks as fast as it can.
+	// Without a limit of its own, the client sends requests as fast as it can.
 	config := &rest.Config{Host: *server, QPS: -1}
 	var found any
 	var err error
@@ -86,7 +86,7 @@ func create(ctx context.Context, client dynamic.Interface, count int) error {
 	return nil
 }
 
-// isReconciled tells whether the status is the one of the object's generation.
+// isReconciled returns whether the status is the one of the object's generation.
 func isReconciled(object *unstructured.Unstructured) bool {
 	seen, found, err := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
 	return err == nil && found && seen == object.GetGeneration()
@@ -96,7 +96,7 @@ func setReconciled(object *unstructured.Unstructured) error {
 	return unstructured.SetNestedField(object.Object, object.GetGeneration(), "status", "observedGeneration")
 }
 
-// until waits for something that becomes true.
+// until waits until a condition is true.
 func until(ctx context.Context, what string, is func() bool) error {
 	for !is() {
 		select {

@@ -25,19 +25,19 @@ import (
 // finalizer keeps an object until its controller has seen its deletion.
 const finalizer = "example.com/controller"
 
-// Managed is what a controller of a manager did and saw.
+// Managed is the result of a controller of a manager.
 type Managed struct {
-	// Leader says that the manager was elected.
+	// Leader is set if the manager was elected.
 	Leader bool `json:"leader"`
 	// Reconciled is the number of objects with a status of the controller.
 	Reconciled int `json:"reconciled"`
-	// Owned is the number of ConfigMaps that the controller made of them.
+	// Owned is the number of ConfigMaps that the controller created for them.
 	Owned int `json:"owned"`
-	// Restored says that a ConfigMap that was deleted came back.
+	// Restored is set if a deleted ConfigMap was created again.
 	Restored bool `json:"restored"`
-	// Finalized says that a deleted object was gone when its finalizer was.
+	// Finalized is set if a deleted object was gone when its finalizer was.
 	Finalized bool `json:"finalized"`
-	// Errors is the number of requests that failed, besides conflicts.
+	// Errors is the number of requests that failed, except conflicts.
 	Errors int64 `json:"errors"`
 }
 
@@ -84,7 +84,7 @@ func (r *reconciler) reconcile(ctx context.Context, name types.NamespacedName) e
 		owned.Data = map[string]string{"size": fmt.Sprint(size)}
 		return controllerutil.SetControllerReference(object, owned, r.client.Scheme())
 	})
-	// The cache may not have what was just created.
+	// The cache may not have an object that was just created.
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
