@@ -1,7 +1,7 @@
-//! `cargo run --release -p kubeshape-conformance-smd [-- [--stdin | --generate COUNT] WORD…]` prints the rows whose names
-//! contain a word, with the first differences of each. With `--stdin`, the records of the Go program come from standard
-//! input; with `--generate`, the Go program answers `COUNT` generated sequences and calls. `kubeshape-conformance smd`
-//! prints the whole table.
+//! `cargo run --release -p kubeshape-conformance-smd [-- [--stdin | --generate COUNT] WORD…]` prints the rows whose
+//! names contain a word, with the first differences of each. With `--stdin`, the records of the Go program come from
+//! standard input; with `--generate`, the Go program answers `COUNT` generated sequences and calls.
+//! `kubeshape-conformance smd` prints the whole table.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use kubeshape_conformance_smd::{Verdict, generated, replay};

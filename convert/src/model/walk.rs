@@ -49,8 +49,8 @@ pub enum Site {
 
 /// Visits the schemas and references of a document in printed order.
 pub trait Visitor<'a> {
-    /// Visits a schema of the document. Use [`visit_schema`] for the schemas below it. `name` is the name of a definition
-    /// and empty for other schemas.
+    /// Visits a schema of the document. Use [`visit_schema`] for the schemas below it. `name` is the name of a
+    /// definition and empty for other schemas.
     fn schema(&mut self, site: Site, name: &'a str, schema: &Schema<'a>);
 
     /// Visits a `$ref` outside of schemas, in the object that begins at `at` in the tape.

@@ -1,7 +1,7 @@
 //! The protobuf forms of documents, as gnostic defines them and kube-apiserver serves them.
 //!
-//! [`v2`] and [`v3`] convert a document to the bytes that gnostic-models' `ParseDocument` and Go's `proto.Marshal` give,
-//! and back.
+//! [`v2`] and [`v3`] convert a document to the bytes that gnostic-models' `ParseDocument` and Go's `proto.Marshal`
+//! give, and back.
 //!
 //! The messages are stricter than JSON and contain less. A value that they do not allow is an error with a location
 //! ([`Refusal`]). A value that they drop is a note (codes KS7002 and up).

@@ -13,8 +13,8 @@ use crate::aggregate::merge::Section;
 
 /// Returns the bytes of a document's protobuf form, and notes of what it does not contain.
 ///
-/// The bytes are those of gnostic-models' `openapiv2.ParseDocument` and Go's `proto.Marshal`. Members keep the order of a
-/// JSON source; those of a YAML source are sorted first, as sigs.k8s.io/yaml does before gnostic reads them.
+/// The bytes are those of gnostic-models' `openapiv2.ParseDocument` and Go's `proto.Marshal`. Members keep the order of
+/// a JSON source; those of a YAML source are sorted first, as sigs.k8s.io/yaml does before gnostic reads them.
 ///
 /// # Errors
 /// All reasons why gnostic rejects the document: unknown and missing members, wrong types, JSON that is not YAML.

@@ -26,8 +26,8 @@ pub fn of_structural<'a>(schema: &Schema<'a>, compat: SmdCompat, notes: &mut Vec
     Walk { compat, way: Way::Structural, notes }.node(schema, Holder::Definition, false);
 }
 
-/// Notes the losses of the definitions of a document of that dialect in [`from_v2::convert`](super::from_v2::convert) or
-/// [`from_v3::convert`](super::from_v3::convert).
+/// Notes the losses of the definitions of a document of that dialect in [`from_v2::convert`](super::from_v2::convert)
+/// or [`from_v3::convert`](super::from_v3::convert).
 pub fn of_definitions<'a>(definitions: &[Property<'a>], dialect: Dialect, options: Options, notes: &mut Vec<Note<'a>>) {
     let models: Vec<(&str, &Schema<'_>)> = definitions.iter().map(|p| (p.name, &p.schema)).collect();
     let way = match (options.profile, dialect) {

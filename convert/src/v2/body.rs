@@ -8,8 +8,8 @@ use kubeshape_yaml::{Document, Limits, Node, Stream, Tape};
 /// Converts a v2 document to the v3 documents of the group versions whose paths `takes` accepts: their paths
 /// (`apis/apps/v1`) and JSON, in the order of [`split`].
 ///
-/// Upstream publishes the whole document for each group version (kube-aggregator `pkg/controllers/openapiv3/aggregator`).
-/// Here, each document has only what it refers to.
+/// Upstream publishes the whole document for each group version (kube-aggregator
+/// `pkg/controllers/openapiv3/aggregator`). Here, each document has only what it refers to.
 ///
 /// # Errors
 /// The body is not an OpenAPI v2 document, or it cannot be converted.

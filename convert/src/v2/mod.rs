@@ -38,8 +38,8 @@ pub fn read<'a>(root: Node<'a>, arena: &'a Bump, profile: Profile) -> Converted<
 }
 
 impl Document<'_> {
-    /// Appends the document as compact JSON, as kube-openapi prints it. [`Style::V2`] gives the bytes that a server sends,
-    /// [`Style::V3`] those of Go's `json.Marshal`.
+    /// Appends the document as compact JSON, as kube-openapi prints it. [`Style::V2`] gives the bytes that a server
+    /// sends, [`Style::V3`] those of Go's `json.Marshal`.
     pub fn print(&self, out: &mut Vec<u8>, style: Style, profile: Profile) {
         let _ = self.print_within(out, style, profile, usize::MAX);
     }

@@ -19,8 +19,8 @@ pub struct Ignored {
     pub whole_list: bool,
 }
 
-/// Lists the parts of `metadata.managedFields` that a server ignores: unknown members, and values of a wrong type, which
-/// make it ignore the whole list. At most 100 are listed.
+/// Lists the parts of `metadata.managedFields` that a server ignores: unknown members, and values of a wrong type,
+/// which make it ignore the whole list. At most 100 are listed.
 ///
 /// A server reads the list into Go's types. If that fails, upstream's `unstructured.GetManagedFields` returns nothing.
 ///

@@ -140,7 +140,8 @@ impl<'a, C: Converter> Updater<'a, C> {
     /// Fields that the manager applied before and no longer applies are removed, unless another manager owns them.
     ///
     /// # Errors
-    /// [`Error::Conflicts`] unless forced, and any other [`Error`] if the objects cannot be merged, converted or compared.
+    /// [`Error::Conflicts`] unless forced, and any other [`Error`] if the objects cannot be merged, converted or
+    /// compared.
     ///
     /// # Example: why does it conflict
     /// ```
