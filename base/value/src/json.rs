@@ -161,8 +161,8 @@ impl Value<'_> {
     }
 }
 
-/// Prints a value as Go's `fmt` prints the plain one with `%#v`: `map[string]interface {}{"a":1, "b":[]interface
-/// {}{"x"}}`.
+/// Prints a value as Go's `fmt` prints the plain one with `%#v`:
+/// `map[string]interface {}{"a":1, "b":[]interface {}{"x"}}`.
 ///
 /// # Example
 /// ```
