@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What an entry of a report says.
+/// The kind of an entry of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NoteKind {
     /// The input is wrong: there is no result, or only a part of it.

@@ -129,7 +129,7 @@ pub fn mask_trailing_dash(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Lengths are in bytes, although upstream's message says characters.
+/// Lengths are in bytes, whatever unit upstream's message has.
 fn too_long(value: &str, most: usize, unit: &str) -> Messages {
     if value.len() > most { vec![format!("must be no more than {most} {unit}")] } else { Vec::new() }
 }

@@ -421,7 +421,7 @@ pub(crate) enum Key {
     Refused(&'static str),
 }
 
-/// Returns the string that Kubernetes makes of a key with this value.
+/// Returns the string to which Kubernetes converts a key with this value.
 pub(crate) fn key(value: Value) -> Key {
     match value {
         Value::Str | Value::Timestamp => Key::Text,

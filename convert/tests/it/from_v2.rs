@@ -68,7 +68,7 @@ rules! {
     a_body_has_the_media_types_of_the_document:
         operation("parameters: [{name: pet, in: body, schema: {}}]", "consumes: [c/d, a/b]") =>
         r#""requestBody":{"content":{"a/b":{"schema":{}},"c/d":{"schema":{}}}},R}}}"#, "KS2111 pet";
-    a_shared_body_stands_in_its_operations:
+    a_shared_body_is_inlined_in_its_operations:
         operation("parameters: [{$ref: '#/parameters/b'}]", "parameters: {b: {name: body, in: body, schema: {}}, u: {name: body, in: body, schema: {}}}") =>
         concat!(
             r#""requestBody":{"content":{"application/json":{"schema":{}}}},R}}},"#,
@@ -100,7 +100,7 @@ rules! {
         operation("parameters: [{$ref: '#/parameters/a'}, {$ref: '#/parameters/z'}]", "parameters: {a: {name: a, in: query, type: string}}") =>
         r##""parameters":[{"$ref":"#/components/parameters/a"},{"$ref":"#/components/parameters/z"}],R}}},"components":{"parameters":{"a":{"name":"a","in":"query","schema":{"type":"string"}}}}"##,
         "KS2116 #/parameters/z";
-    parameters_that_kubernetes_shared_stand_in_their_operations:
+    parameters_that_kubernetes_shared_are_inlined_in_their_operations:
         operation("parameters: [{$ref: '#/parameters/a-0aZ_b-9c'}]", "parameters: {a-0aZ_b-9c: {name: a, in: query, type: string}}") =>
         r#""parameters":[{"name":"a","in":"query","schema":{"type":"string"}}],R}}}"#;
     responses_keep_headers_and_examples:
@@ -145,7 +145,7 @@ rules! {
     several_types_are_any_of_them:
         schema("{type: [array, string], items: {type: integer}}") =>
         r#"{"anyOf":[{"type":"array","items":{"type":"integer"}},{"type":"string"}]}"#, "KS2114 array, string";
-    names_hold_only_what_v3_allows:
+    names_have_only_characters_that_v3_allows:
         converted("paths: {}\ndefinitions: {a/b: {$ref: '#/definitions/a~1b'}, a_b: {}}") =>
         r##""paths":{},"components":{"schemas":{"a_b":{},"a_b_2":{"$ref":"#/components/schemas/a_b_2"}}}"##,
         r#"KS2106 "a/b" becomes "a_b_2""#;
@@ -154,7 +154,7 @@ rules! {
     kubernetes_int_or_string_is_one_of_both:
         schema("{type: string, format: int-or-string}") => r#"{"format":"int-or-string","oneOf":[{"type":"integer"},{"type":"string"}]}"#;
     /// The defaults of the resource's own schema are not known.
-    defaults_of_a_server_are_restored_where_types_tell:
+    defaults_of_a_server_are_restored_where_types_show_them:
         converted("paths: {}\ndefinitions:\n  io.k8s.api.core.v1.A: {type: object, required: [m, s, q], properties: {m: {type: integer}, o: {type: integer}, s: {$ref: '#/definitions/io.k8s.api.core.v1.A'}, l: {type: array, items: {type: string}}, b: {type: array, items: {type: string, format: byte}}, q: {$ref: '#/definitions/io.k8s.apimachinery.pkg.api.resource.Quantity'}}}\n  io.k8s.apimachinery.pkg.api.resource.Quantity: {type: string}\n  io.k8s.apimachinery.pkg.apis.meta.v1.Status: {type: object}\n  org.g.v1.K: {type: object, required: [m], properties: {m: {type: integer}}, x-kubernetes-group-version-kind: [{group: g.org, version: v1, kind: K}]}") =>
         concat!(
             r#""paths":{},"components":{"schemas":{"io.k8s.api.core.v1.A":{"type":"object","required":["m","s","q"],"properties":{"#,
@@ -172,7 +172,7 @@ rules! {
             r#""paths":{},"components":{"schemas":{"a":{"type":"string","default":"d"},"#,
             r#""io.k8s.apimachinery.pkg.api.resource.Quantity":{"oneOf":[{"type":"string"},{"type":"number"}]}}}"#
         );
-    defaults_of_a_server_are_restored_beside_definitions_that_have_some:
+    defaults_of_a_server_are_restored_next_to_definitions_that_have_some:
         converted("paths: {}\ndefinitions:\n  io.k8s.api.core.v1.A: {type: object, required: [m], properties: {m: {type: integer}}}\n  io.k8s.apimachinery.pkg.apis.meta.v1.Status: {type: object}\n  org.b.B: {type: object, required: [m], properties: {m: {type: integer}, d: {type: string, default: d}}}\n  org.g.v1.K: {type: object, properties: {m: {type: integer, default: 1}}, x-kubernetes-group-version-kind: [{group: g.org, version: v1, kind: K}]}") =>
         concat!(
             r#""paths":{},"components":{"schemas":{"io.k8s.api.core.v1.A":{"type":"object","required":["m"],"properties":{"m":{"type":"integer","default":0}}},"#,

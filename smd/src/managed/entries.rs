@@ -66,7 +66,7 @@ pub enum EncodeError {
     /// A name in [`Managed::fields`] is not the string form of an [`Identifier`].
     #[error("failed to convert back managed fields to API: error unmarshalling manager identifier {0}")]
     Identifier(String),
-    /// A set holds a number that is not finite, or an item without a path element.
+    /// A set has a number that is not finite, or an item without a path element.
     #[error(
         "failed to convert back managed fields to API: error encoding versioned set for {manager}: \
          error encoding set: {}",
