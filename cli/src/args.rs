@@ -511,12 +511,14 @@ pub(crate) enum Shape {
     Structural,
     /// The smallest OpenAPI v2 document with which kustomize merges lists by key (`openapi.path` of a kustomization)
     Kustomize,
+    /// The CEL rules of a CustomResourceDefinition as a ValidatingAdmissionPolicy
+    Policy,
 }
 
 impl Shape {
     /// All shapes in the order in which their results are written.
-    pub(crate) const ALL: [Shape; 6] =
-        [Shape::V3, Shape::V2, Shape::Smd, Shape::JsonSchema, Shape::Structural, Shape::Kustomize];
+    pub(crate) const ALL: [Shape; 7] =
+        [Shape::V3, Shape::V2, Shape::Smd, Shape::JsonSchema, Shape::Structural, Shape::Kustomize, Shape::Policy];
 
     /// The word on the command line and in reports.
     pub(crate) fn name(self) -> &'static str {
@@ -528,7 +530,7 @@ impl Shape {
         match self {
             Shape::V3 => Some(kubeshape_schema::Dialect::V3),
             Shape::V2 => Some(kubeshape_schema::Dialect::V2),
-            Shape::Smd | Shape::JsonSchema | Shape::Structural | Shape::Kustomize => None,
+            Shape::Smd | Shape::JsonSchema | Shape::Structural | Shape::Kustomize | Shape::Policy => None,
         }
     }
 }
@@ -542,6 +544,7 @@ impl From<Shape> for kubeshape_input::Shape {
             Shape::JsonSchema => Self::JsonSchema,
             Shape::Structural => Self::Structural,
             Shape::Kustomize => Self::Kustomize,
+            Shape::Policy => Self::Policy,
         }
     }
 }

@@ -367,6 +367,10 @@ codes! {
     PolicyAudited = 8113, Note, "An admission policy adds an annotation to the audit event.";
     PolicyChanged = 8114, Note, "An admission policy changes the object.";
     PolicyAsked = 8115, Warning, "An admission policy asks what is not known without a cluster.";
+    PolicyRule = 8116, Widened, "A rule has no expression that an admission policy can have.";
+    PolicyUnchanged = 8117, Narrowed, "An admission policy judges values that do not change, too.";
+    PolicyMessage = 8118, Approximated, "A message of a rule cannot be computed by an admission policy.";
+    PolicyNoRules = 8119, Warning, "The version has no rule that an admission policy can have.";
     PolicyRefused = 8121, Error, "The API server refuses the admission policy.";
     PolicyType = 8122, Warning, "An expression of an admission policy does not fit a kind that the policy is about.";
     PolicyUnused = 8123, Warning, "An admission policy, a binding or a parameter is not used.";

@@ -29,6 +29,7 @@ pub(crate) struct Engine {
     publisher: Publisher,
     targets: Vec<Target>,
     pretty: bool,
+    release: kubeshape_policy::Release,
     losses: bool,
     settings: Settings,
     /// A published document with the definitions of metadata, if they are needed.
@@ -112,6 +113,7 @@ impl Engine {
             publisher,
             targets: plan.targets.clone(),
             pretty: args.pretty,
+            release: args.kubernetes.unwrap_or_default(),
             losses,
             settings: Settings::new(args, losses),
             metadata,
@@ -183,6 +185,15 @@ impl Engine {
                             let (name, at) = (version.version().name, version.version().at);
                             sink.note(Note::new(Code::NoStructural, at, name), Some(target.shape));
                             continue;
+                        }
+                        Shape::Policy => {
+                            let own = version.version();
+                            let Some(schema) = kubeshape_structural::usable(own.schema, own.at).value else { continue };
+                            let made = kubeshape_policy::from_rules(crd, own, schema, self.release);
+                            let is_wanted = |note: &Note<'_>| self.losses || !note.code.kind().is_loss();
+                            notes.extend(made.notes.into_iter().filter(is_wanted));
+                            let Some(list) = made.list else { continue };
+                            scratch.bytes.extend_from_slice(&list);
                         }
                         _ => version.structural(&mut scratch.bytes),
                     }
@@ -461,8 +472,8 @@ fn losses<'a>(target: Target, resource: &Resource<'a>, notes: &mut Vec<Note<'a>>
         Shape::Smd => resource.smd_losses(notes),
         Shape::V3 => published.for_each(|version| version.losses(Published::V3, notes)),
         Shape::Structural => published.for_each(|version| version.losses(Published::Structural, notes)),
-        // JSON Schemas come with their losses, and the document for kustomize has only merge keys.
-        Shape::JsonSchema | Shape::Kustomize => {}
+        // JSON Schemas and policies come with their losses, and the document for kustomize has only merge keys.
+        Shape::JsonSchema | Shape::Policy | Shape::Kustomize => {}
         Shape::V2 => {
             for version in published {
                 version.losses(Published::V2, notes);

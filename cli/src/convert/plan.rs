@@ -367,7 +367,7 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
                 Shape::V2 => (&[Single, Resource], Single, Single, Format::Json),
                 Shape::Smd => (&[Resource, Single], Resource, Single, Format::Yaml),
                 Shape::JsonSchema => (&[Resource], Resource, Resource, Format::Json),
-                Shape::Structural => (&[Resource], Resource, Resource, Format::Yaml),
+                Shape::Structural | Shape::Policy => (&[Resource], Resource, Resource, Format::Yaml),
                 Shape::Kustomize => (&[Single], Single, Single, Format::Json),
             };
             let kinds = (!args.kind.is_empty() && shape != Shape::Kustomize).then_some(Resource);
@@ -389,7 +389,7 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
                 Shape::V3 => changed || per == Some(Single),
                 Shape::V2 => args.rename.is_some(),
                 Shape::Smd => per == Some(Single),
-                Shape::JsonSchema | Shape::Structural => false,
+                Shape::JsonSchema | Shape::Structural | Shape::Policy => false,
                 Shape::Kustomize => true,
             };
             let (per, documents) = (per.unwrap_or(default), per.unwrap_or(documents));

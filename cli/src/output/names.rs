@@ -17,6 +17,7 @@ pub(crate) fn single(shape: Shape, format: Format) -> String {
         Shape::V2 => "swagger",
         Shape::Smd => "schema.smd",
         Shape::Kustomize => "kustomize",
+        Shape::Policy => "policies",
         Shape::V3 | Shape::JsonSchema | Shape::Structural => "openapi",
     };
     format!("{stem}.{}", suffix(format))

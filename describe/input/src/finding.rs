@@ -21,6 +21,8 @@ pub enum Shape {
     Structural,
     /// The document with which kustomize merges lists.
     Kustomize,
+    /// The rules of a CustomResourceDefinition as an admission policy.
+    Policy,
 }
 
 impl Shape {
@@ -33,6 +35,7 @@ impl Shape {
             Shape::JsonSchema => "jsonschema",
             Shape::Structural => "structural",
             Shape::Kustomize => "kustomize",
+            Shape::Policy => "policy",
         }
     }
 }

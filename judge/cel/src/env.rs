@@ -1,6 +1,6 @@
 //! Environments, and the steps from a string to a program.
 
-use crate::ast::Kind;
+use crate::ast::{Expr, Id, Kind};
 use crate::check::{self, Checked, Declarations};
 use crate::cost::{self, Range, Sizes};
 use crate::decls::Name;
@@ -187,6 +187,20 @@ pub struct Call<'e> {
 }
 
 impl Ast {
+    pub(crate) fn expr(&self) -> &Expr {
+        &self.checked.expr
+    }
+
+    /// The type of a node.
+    pub(crate) fn type_of(&self, id: Id) -> &Type {
+        self.checked.ty(id)
+    }
+
+    /// Line from 1 and column from 0 of a node.
+    pub(crate) fn place(&self, id: Id) -> (i32, i32) {
+        self.checked.places.of(id)
+    }
+
     /// Returns the type of the expression.
     pub fn output_type(&self) -> &Type {
         self.checked.ty(self.checked.expr.id)

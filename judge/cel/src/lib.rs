@@ -47,6 +47,7 @@ mod rules;
 mod schema;
 mod types;
 mod value;
+mod variables;
 
 pub use cost::{Range, Sizes, UnknownSizes};
 pub use data::Data;
@@ -62,3 +63,4 @@ pub use rules::{CheckedRule, Rule, RuleEnv, RuleError};
 pub use schema::{DeclType, Typed, declares_metadata, escape};
 pub use types::Type;
 pub use value::{Entries, Key, List, Map, Object, Text, Timestamp, Value};
+pub use variables::NeedsSchema;

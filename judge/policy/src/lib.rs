@@ -10,6 +10,7 @@
 mod answer;
 mod environment;
 mod evaluate;
+mod from_rules;
 pub mod json_patch;
 mod kinds;
 mod matching;
@@ -29,6 +30,7 @@ mod warnings;
 
 pub use answer::{Details, Status};
 pub use evaluate::{Called, Decision, DeniedBy, Policies, Undecoded};
+pub use from_rules::{FromRules, from_rules};
 pub use kinds::{Decoded, Gvk, Gvr, Kinds, Known, MergeError};
 pub use kubeshape_cel::escape::escape;
 pub use kubeshape_cel::{Access, Authorizer, DeclType, Type as CelType, User, Verdict};

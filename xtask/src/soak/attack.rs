@@ -18,7 +18,6 @@ const LONGEST: Duration = Duration::from_mins(1);
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Attacks until the test is over. `number` selects the attack.
 pub(super) fn run(shared: &Shared, number: usize) {
-    // Real clients would not use the processors of the server.
     yield_to_others();
     while !shared.is_over() {
         if let Ok(stream) = connect(hostile(number), shared.address) {
@@ -32,8 +31,8 @@ pub(super) fn run(shared: &Shared, number: usize) {
     }
 }
 
-/// Gives this thread the lowest priority.
-fn yield_to_others() {
+/// Gives this thread the lowest priority: real clients would not use the processors of the server.
+pub(super) fn yield_to_others() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::nice(19);
 }

@@ -106,6 +106,7 @@ fn bomb(name: &str, members: &Value) -> String {
 
 /// Attacks until the test is over. `number` selects the attack.
 pub(super) fn run(shared: &Shared, number: usize) {
+    super::attack::yield_to_others();
     let mut round = 0;
     while !shared.is_over() {
         round += 1;

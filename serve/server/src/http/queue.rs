@@ -4,10 +4,10 @@
 //! short jobs do not wait behind long ones. A client has a bounded share of the long jobs: while it has it, its other jobs wait,
 //! and those of others do not. Clients have their turns one after the other.
 //!
-//! Several clients can use all places for long jobs together. Some more are reserved for clients that have no job, each of which can
-//! have one of them. So what is short does not wait for any long job, unless more clients are greedy than the machine has processors.
-//! While others wait, the oldest long job of the client that has most of them is ended, once it has had its time,
-//! [`LONG_ENOUGH_MS`].
+//! Several clients can use all places for long jobs together. Some more are reserved for modest clients that have no job, each of
+//! which can have one of them. A client whose job took [`GREEDY_AFTER`] is greedy for [`GREEDY_FOR`], and modest clients have more
+//! turns than greedy ones. So what is short waits for long jobs only when many new clients send long jobs at once. While others wait,
+//! the oldest long job of the client that has most of them is ended, once it has had its time, [`LONG_ENOUGH_MS`].
 
 use crate::limit::Caller;
 use std::collections::{BTreeMap, VecDeque};
@@ -24,7 +24,15 @@ pub(crate) const MOST_WAITING: usize = 1024;
 pub(super) const LONG_AFTER: Duration = Duration::from_millis(20);
 /// How many milliseconds a long job has its place when others wait and there is none.
 const LONG_ENOUGH_MS: u64 = 500;
-/// How often such jobs are looked for.
+/// A client whose job took this long is greedy.
+const GREEDY_AFTER: Duration = Duration::from_millis(250);
+/// How long it is greedy.
+const GREEDY_FOR: Duration = Duration::from_secs(10);
+/// How many greedy clients are remembered.
+const MOST_GREEDY: usize = 1024;
+/// After this many turns of modest clients, a greedy one has a turn.
+const MODEST_TURNS: u8 = 3;
+/// How often jobs to end are looked for.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Whose job it is.
@@ -50,8 +58,10 @@ struct State {
     long: usize,
     waiting: usize,
     clients: BTreeMap<Owner, Client>,
-    /// The clients with jobs that wait, in the order of their turns.
-    turns: VecDeque<Owner>,
+    /// The clients with jobs that wait.
+    turns: Turns,
+    /// The greedy clients, and until when they are.
+    greedy: BTreeMap<Owner, Instant>,
     /// The long jobs that can be ended, the oldest first.
     running: BTreeMap<u64, Running>,
     next: u64,
@@ -59,6 +69,45 @@ struct State {
     ending: Option<(u64, Instant)>,
     /// Whether somebody looks for jobs to end.
     is_watched: bool,
+}
+
+/// Clients in the order of their turns.
+#[derive(Debug, Default)]
+struct Turns {
+    modest: VecDeque<Owner>,
+    greedy: VecDeque<Owner>,
+    /// The turns of modest clients since the last turn of a greedy one.
+    modest_in_a_row: u8,
+}
+
+impl Turns {
+    fn is_empty(&self) -> bool {
+        self.modest.is_empty() && self.greedy.is_empty()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Owner> {
+        self.modest.iter().chain(&self.greedy)
+    }
+
+    fn remove(&mut self, owner: &Owner) {
+        self.modest.retain(|other| other != owner);
+        self.greedy.retain(|other| other != owner);
+    }
+
+    /// The first client that `can` begin a job, if it is the turn of those of its kind.
+    fn next(&mut self, can: impl Fn(&Owner, bool) -> bool) -> Option<Owner> {
+        let mut kinds = [(false, &mut self.modest), (true, &mut self.greedy)];
+        if self.modest_in_a_row >= MODEST_TURNS {
+            kinds.reverse();
+        }
+        for (is_greedy, clients) in kinds {
+            if let Some(place) = clients.iter().position(|owner| can(owner, is_greedy)) {
+                self.modest_in_a_row = if is_greedy { 0 } else { (self.modest_in_a_row + 1).min(MODEST_TURNS) };
+                return clients.remove(place);
+            }
+        }
+        None
+    }
 }
 
 /// A long job.
@@ -115,15 +164,16 @@ impl Queue {
         2 * self.threads + 2
     }
 
-    /// The same, when the job is the only one of its client.
+    /// The same, when the job is the only one of a modest client.
     fn most_long_of_idle(&self) -> usize {
         3 * self.threads + 3
     }
 
-    /// Whether a job of the client can begin.
-    fn has_place(&self, state: &State, client: &Client) -> bool {
-        let most = if client.short + client.long == 0 { self.most_long_of_idle() } else { self.most_long() };
-        state.long < most && client.long < self.share()
+    /// Whether a job of a client can begin, when there are so many long ones.
+    fn has_place(&self, long: usize, client: &Client, is_greedy: bool) -> bool {
+        let is_idle = client.short + client.long == 0;
+        let most = if is_idle && !is_greedy { self.most_long_of_idle() } else { self.most_long() };
+        long < most && client.long < self.share()
     }
 
     /// Waits for a place to work.
@@ -166,7 +216,7 @@ impl Queue {
         let client = state.clients.entry(owner.clone()).or_default();
         client.waiting.push_back(start);
         if client.waiting.len() == 1 {
-            state.turns.push_back(owner.clone());
+            state.has_turn(owner.clone());
         }
         state.waiting += 1;
         self.begin(&mut state);
@@ -177,14 +227,13 @@ impl Queue {
 
     /// Begins the jobs for which there is a thread.
     fn begin(&self, state: &mut State) {
-        let mut passed = 0;
-        while passed < state.turns.len() && state.short < self.threads && state.long < self.most_long_of_idle() {
-            let Some(owner) = state.turns.pop_front() else { return };
-            if state.clients.get(&owner).is_some_and(|client| !self.has_place(state, client)) {
-                state.turns.push_back(owner);
-                passed += 1;
-                continue;
-            }
+        while state.short < self.threads && state.long < self.most_long_of_idle() {
+            let (clients, long) = (&state.clients, state.long);
+            let can = |owner: &Owner, is_greedy: bool| {
+                (!is_greedy || long < self.most_long())
+                    && clients.get(owner).is_none_or(|client| self.has_place(long, client, is_greedy))
+            };
+            let Some(owner) = state.turns.next(can) else { return };
             let Some(client) = state.clients.get_mut(&owner) else { continue };
             if let Some(start) = client.waiting.pop_front() {
                 state.waiting -= 1;
@@ -196,14 +245,37 @@ impl Queue {
             if client.waiting.is_empty() {
                 state.forget_idle(&owner);
             } else {
-                state.turns.push_back(owner);
+                state.has_turn(owner);
             }
-            passed = 0;
         }
     }
 }
 
 impl State {
+    /// Gives a client a turn after those of its kind.
+    fn has_turn(&mut self, owner: Owner) {
+        let now = Instant::now();
+        if self.greedy.get(&owner).is_some_and(|until| *until <= now) {
+            self.greedy.remove(&owner);
+        }
+        let is_greedy = self.greedy.contains_key(&owner);
+        let turns = if is_greedy { &mut self.turns.greedy } else { &mut self.turns.modest };
+        turns.push_back(owner);
+    }
+
+    /// Remembers a client whose job took long.
+    fn remember_greedy(&mut self, owner: &Owner) {
+        let now = Instant::now();
+        if !self.greedy.contains_key(owner) && self.greedy.len() >= MOST_GREEDY {
+            self.greedy.retain(|_, until| *until > now);
+            let first = self.greedy.iter().min_by_key(|(_, until)| **until).map(|(owner, _)| owner.clone());
+            if let (true, Some(first)) = (self.greedy.len() >= MOST_GREEDY, first) {
+                self.greedy.remove(&first);
+            }
+        }
+        self.greedy.insert(owner.clone(), now + GREEDY_FOR);
+    }
+
     /// Ends the oldest long job of the client that has most of them, if it has had its time and a client with fewer waits.
     fn end_oldest(&mut self) {
         let enough = Duration::from_millis(LONG_ENOUGH_MS);
@@ -212,13 +284,14 @@ impl State {
         }
         let long = |owner: &Owner| self.clients.get(owner).map_or(0, |client| client.long);
         let most = self.running.values().map(|job| long(&job.owner)).max().unwrap_or_default();
-        if self.turns.iter().all(|owner| long(owner) >= most) {
+        if self.turns.all().all(|owner| long(owner) >= most) {
             return;
         }
         let is_due = |job: &Running| job.since.elapsed() >= enough && long(&job.owner) == most;
         let oldest = self.running.iter().find(|(_, job)| is_due(job)).map(|(number, _)| *number);
         let Some(number) = oldest else { return };
         if let Some(job) = self.running.remove(&number) {
+            self.remember_greedy(&job.owner);
             self.ending = Some((number, Instant::now()));
             job.end.for_others.store(true, Relaxed);
             job.end.stop.store(true, Relaxed);
@@ -258,7 +331,8 @@ impl Waiting {
         }
         self.started = None;
         let (queue, owner) = (Arc::clone(&self.queue), self.owner.clone());
-        Ok(Place { queue, owner, long: Mutex::default(), end: Arc::default() })
+        let is_greedy = queue.state().greedy.contains_key(&owner);
+        Ok(Place { queue, owner, is_greedy, long: Mutex::default(), end: Arc::default() })
     }
 }
 
@@ -278,9 +352,8 @@ impl Drop for Waiting {
         let (gone, is_empty) = (before - client.waiting.len(), client.waiting.is_empty());
         state.waiting -= gone;
         if is_empty && before > 0 {
-            let owner = &self.owner;
-            state.turns.retain(|other| other != owner);
-            state.forget_idle(owner);
+            state.turns.remove(&self.owner);
+            state.forget_idle(&self.owner);
         }
     }
 }
@@ -293,7 +366,9 @@ impl Queue {
             *(if long.is_some() { &mut client.long } else { &mut client.short }) -= 1;
         }
         if let Some(number) = long {
-            state.running.remove(&number);
+            if state.running.remove(&number).is_some_and(|job| job.since.elapsed() >= GREEDY_AFTER) {
+                state.remember_greedy(owner);
+            }
             state.ending = state.ending.filter(|(ending, _)| *ending != number);
         }
         state.forget_idle(owner);
@@ -306,12 +381,18 @@ impl Queue {
 pub(super) struct Place {
     queue: Arc<Queue>,
     owner: Owner,
+    is_greedy: bool,
     /// The number of a long job.
     long: Mutex<Option<u64>>,
     end: Arc<End>,
 }
 
 impl Place {
+    /// Whether the client is greedy, so that others go before it.
+    pub(super) fn is_greedy(&self) -> bool {
+        self.is_greedy
+    }
+
     /// What ends the job.
     pub(super) fn end(&self) -> Arc<End> {
         Arc::clone(&self.end)
@@ -456,6 +537,51 @@ mod tests {
         assert!(!place.end().was_for_others());
         drop((place, places));
         assert!(is_idle(&queue), "{queue:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn greedy_clients_take_no_places_of_modest_ones() {
+        let queue = Queue::new(1);
+        let names: Vec<String> = (0..20).map(|n| format!("g{n}")).collect();
+        // Each is new at first.
+        for name in &names {
+            let place = queue.place(client(name)).await.expect("a place");
+            place.takes_long();
+            tokio::time::advance(GREEDY_AFTER).await;
+        }
+        let held: Vec<Place> = names.iter().flat_map(|name| long(&queue, name)).collect();
+        assert_eq!(held.len(), queue.most_long());
+        let mut more: Vec<_> = names.iter().map(|name| Box::pin(queue.place(client(name)))).collect();
+        assert!(more.iter_mut().all(|place| place.now_or_never().is_none()));
+        for _ in 0..10 {
+            assert!(now(&queue, "modest").is_some());
+        }
+        // A greedy client has a turn from time to time, and is modest again after a while.
+        let mut held = held;
+        let modest = now(&queue, "modest").expect("a place");
+        held.pop();
+        let mut waiting: Vec<_> = (0..4).map(|n| Box::pin(queue.place(client(&format!("m{n}"))))).collect();
+        assert!(waiting.iter_mut().all(|place| place.now_or_never().is_none()));
+        drop(modest);
+        let begun = |more: &mut Vec<_>| more.iter_mut().filter_map(|place| place.now_or_never()).count();
+        assert_eq!((begun(&mut waiting), begun(&mut more)), (0, 1));
+        drop((held, more, waiting));
+        tokio::time::advance(GREEDY_FOR).await;
+        let again: Vec<Place> = names.iter().flat_map(|name| long(&queue, name)).collect();
+        assert_eq!(again.len(), queue.most_long_of_idle());
+        drop(again);
+        assert!(is_idle(&queue), "{queue:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn greedy_clients_that_are_remembered_are_bounded() {
+        let queue = Queue::new(1);
+        for n in 0..MOST_GREEDY + 10 {
+            let place = queue.place(client(&n.to_string())).await.expect("a place");
+            place.takes_long();
+            tokio::time::advance(GREEDY_AFTER).await;
+        }
+        assert!(queue.state().greedy.len() <= MOST_GREEDY);
     }
 
     #[test]

@@ -5,13 +5,17 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
 pub(crate) use super::queue::MOST_WAITING;
 
 /// Printing, hashing or compressing a larger content takes more than about a millisecond.
 pub(crate) const LARGE: usize = 32 << 10;
+
+/// How much lower the priority of threads for greedy clients is: they have about a tenth of the time of others.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 10;
 
 /// Threads for long work. One processor is left for short requests.
 #[derive(Debug)]
@@ -129,26 +133,48 @@ impl Workshop {
         let _working = crate::listen::working();
         let place = Arc::new(self.queue.place(owner).await?);
         let end = place.end();
-        let working = {
+        let is_greedy = place.is_greedy();
+        let work = {
             let (end, place) = (Arc::clone(&end), Arc::clone(&place));
-            tokio::task::spawn_blocking(move || {
+            move || {
                 let done = work(&end.stop);
                 drop(place);
                 done
-            })
+            }
         };
         let left = StopWhenLeft { end, place };
-        let done = timeout(self.most, waited(working, Some(&left.place))).await.map_err(|_| NotDone::TooLong)?;
-        let made = done.map_err(|_| NotDone::Interrupted)?;
+        let done = if is_greedy {
+            timeout(self.most, waited(behind_others(work), Some(&left.place))).await.map(Result::ok)
+        } else {
+            let working = tokio::task::spawn_blocking(work);
+            timeout(self.most, waited(working, Some(&left.place))).await.map(Result::ok)
+        };
+        let made = done.map_err(|_| NotDone::TooLong)?.ok_or(NotDone::Interrupted)?;
         Ok(Done { made, made_room: left.end.was_for_others() })
     }
 }
 
+/// Does work on a thread of its own, on which other threads have priority. (The priority of a thread can only get lower, so no thread
+/// of the runtime can be used.)
+fn behind_others<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> oneshot::Receiver<T> {
+    let (done, working) = oneshot::channel();
+    let run = move || {
+        lower_priority();
+        let _ = done.send(work());
+    };
+    // Without a thread, the receiver says that the work was interrupted.
+    let _ = std::thread::Builder::new().name("kubeshape-greedy".to_owned()).spawn(run);
+    working
+}
+
+/// Lowers the priority of this thread where threads have one.
+fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(NICE);
+}
+
 /// Waits for a job. If it takes long, it makes room for short ones.
-async fn waited<T>(
-    mut working: tokio::task::JoinHandle<T>,
-    place: Option<&impl std::borrow::Borrow<Place>>,
-) -> Result<T, tokio::task::JoinError> {
+async fn waited<W: Future + Unpin>(mut working: W, place: Option<&impl std::borrow::Borrow<Place>>) -> W::Output {
     if let Ok(done) = timeout(LONG_AFTER, &mut working).await {
         return done;
     }
