@@ -214,3 +214,181 @@ fn suites_expect_what_policies_decide() {
     let run = folder.run("test --schemas crds --policies policies tests");
     assert!(run.err.contains("no admission policy \"smal\" is known"), "{}{}", run.out, run.err);
 }
+
+/// A definition with rules in all places, or with the same schema without rules.
+fn ruled(has_rules: bool) -> String {
+    let rules = |list: &str| {
+        if has_rules { format!("x-kubernetes-validations: [{list}]") } else { "description: no rules".to_owned() }
+    };
+    format!(
+        "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: rules.example.com}}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {{plural: rules, singular: rule, kind: Rule, listKind: RuleList}}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {{status: {{}}}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        {root}
+        properties:
+          spec:
+            type: object
+            required: [min]
+            properties:
+              min: {{type: integer}}
+              max:
+                type: integer
+                {max}
+              ratio: {{type: number}}
+              my-name:
+                type: string
+                {name}
+              none:
+                type: string
+                nullable: true
+                {none}
+              ports:
+                type: array
+                maxItems: 10
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [name]
+                items:
+                  type: object
+                  required: [name]
+                  properties: {{name: {{type: string, maxLength: 9}}, port: {{type: integer}}}}
+                  {port}
+              labels:
+                type: object
+                maxProperties: 10
+                additionalProperties:
+                  type: string
+                  maxLength: 9
+                  {label}
+",
+        root = rules(
+            "{rule: '!has(self.spec) || !has(self.spec.max) || self.spec.min <= self.spec.max', message: min is above max}, \
+             {rule: '!has(self.spec) || !has(self.spec.ratio) || self.spec.ratio < 0.5'}"
+        ),
+        max = rules(
+            "{rule: self < 100, messageExpression: \"'at most 100, found ' + string(self)\"}, {rule: self >= oldSelf}"
+        ),
+        name = rules("{rule: \"self != 'x' // a comment\"}"),
+        none = rules("{rule: size(self) > 1}"),
+        port =
+            rules("{rule: '!has(self.port) || self.port > 0'}, {rule: '!has(self.port) || self.port == oldSelf.port'}"),
+        label = rules("{rule: \"self.startsWith('a')\"}, {rule: size(self) >= size(oldSelf)}"),
+    )
+}
+
+#[test]
+fn a_policy_made_of_rules_decides_as_the_rules() {
+    let folder = Folder::new();
+    folder.write("ruled.yaml", ruled(true));
+    folder.write("plain.yaml", ruled(false));
+    let run = folder.run("convert ruled.yaml --to policy -o policies");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let check = folder.run("check policies plain.yaml");
+    assert_eq!(check.code, Some(0), "{}{}", check.out, check.err);
+    let object = |spec: &str| {
+        format!("apiVersion: example.com/v1\nkind: Rule\nmetadata: {{name: a, namespace: default}}\nspec: {spec}\n")
+    };
+    // The object, that before the change, and whether the change is accepted.
+    let cases = [
+        ("{min: 1}", "", true),
+        ("{min: 1, max: 0}", "", false),
+        ("{min: 1, max: 100}", "", false),
+        ("{min: 1, max: 4}", "{min: 1, max: 5}", false),
+        ("{min: 1, max: 6}", "{min: 1, max: 5}", true),
+        ("{min: 1, max: 4}", "{min: 1}", true),
+        ("{min: 1, ratio: 1}", "", false),
+        ("{min: 1, ratio: 0}", "", true),
+        ("{min: 1, my-name: x}", "", false),
+        ("{min: 1, my-name: y}", "", true),
+        ("{min: 1, none: null}", "", true),
+        ("{min: 1, none: a}", "", false),
+        ("{min: 1, ports: [{name: a, port: 1}, {name: b, port: 0}]}", "", false),
+        (
+            "{min: 1, ports: [{name: a, port: 1}, {name: b}]}",
+            "{min: 1, ports: [{name: b, port: 2}, {name: a, port: 1}]}",
+            true,
+        ),
+        ("{min: 1, ports: [{name: a, port: 1}]}", "{min: 1, ports: [{name: b, port: 3}, {name: a, port: 2}]}", false),
+        ("{min: 1, labels: {k: ab, l: ac}}", "", true),
+        ("{min: 1, labels: {k: ab, l: b}}", "", false),
+        ("{min: 1, labels: {k: a}}", "{min: 1, labels: {k: ab}}", false),
+        ("{min: 1, labels: {k: a}}", "{min: 1, labels: {l: ab}}", true),
+    ];
+    for (new, old, is_accepted) in cases {
+        folder.write("new.yaml", object(new));
+        let mut arguments = String::from("new.yaml");
+        if !old.is_empty() {
+            folder.write("old.yaml", object(old));
+            arguments.push_str(" --old old.yaml");
+        }
+        let by_rules = folder.run(&format!("validate --schemas ruled.yaml {arguments}"));
+        let by_policy = folder.run(&format!("validate --schemas plain.yaml --policies policies {arguments}"));
+        let expected = Some(i32::from(!is_accepted));
+        assert_eq!(by_rules.code, expected, "{new} {old}: {}{}", by_rules.out, by_rules.err);
+        assert_eq!(by_policy.code, expected, "{new} {old}: {}{}", by_policy.out, by_policy.err);
+    }
+    folder.write("new.yaml", object("{min: 1, max: 200}"));
+    let run = folder.run("validate --schemas plain.yaml --policies policies new.yaml");
+    let message = run.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(message.contains("spec.max: at most 100, found 200"), "{message}");
+}
+
+#[test]
+fn rules_that_need_the_schema_are_left_out_and_reported() {
+    let folder = Folder::new();
+    folder.write(
+        "crd.yaml",
+        "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: dates.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: dates, singular: date, kind: Date, listKind: DateList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          at: {type: string, format: date-time}
+          a-b: {type: integer}
+          set: {type: array, maxItems: 9, x-kubernetes-list-type: set, items: {type: string, maxLength: 9}}
+          any: {type: object, x-kubernetes-preserve-unknown-fields: true}
+        x-kubernetes-validations:
+        - rule: \"!has(self.at) || self.at > timestamp('2020-01-01T00:00:00Z')\"
+        - rule: '!has(self.a__dash__b) || self.a__dash__b > 0'
+        - rule: '!has(self.set) || self.set == oldSelf.set'
+        - {rule: 'oldSelf.hasValue() || true', optionalOldSelf: true}
+        - {rule: '!has(self.set) || self.set.all(object, object.size() > 1)'}
+",
+    );
+    let run = folder.run("convert crd.yaml --to policy -o out --report report.ndjson");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let report = folder.read("report.ndjson");
+    for reason in [
+        "the rule reads a value that has another type without the schema: !has(self.at)",
+        "the rule reads a field whose name must be escaped: !has(self.a__dash__b)",
+        "the rule compares lists whose order means nothing: !has(self.set) || self.set == oldSelf.set",
+        "oldSelf is optional: oldSelf.hasValue()",
+        "the rule declares a variable with the name of one of the policy: !has(self.set) || self.set.all(object",
+    ] {
+        assert_eq!(report.matches(reason).count(), 1, "{reason}\n{report}");
+    }
+    assert!(report.contains("KS8119"), "{report}");
+}
