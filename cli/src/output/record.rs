@@ -21,9 +21,9 @@ use std::path::{Component, Path, PathBuf};
 pub(crate) const NAME: &str = ".kubeshape.json";
 /// The format that this release writes and reads.
 const FORMAT: &str = "1";
-/// What stands before a digest.
+/// The text before a digest.
 const SHA256: &str = "sha256:";
-/// For people who find the file.
+/// An explanation for people who find the file.
 const ABOUT: &str = "Files that kubeshape wrote. `kubeshape convert --prune` may delete them.";
 /// Larger records are not read.
 const LARGEST: u64 = 64 << 20;
@@ -34,23 +34,23 @@ pub(crate) type Digest = [u8; 32];
 /// The files that kubeshape wrote into a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// By name relative to the folder, with `/` as the separator.
+    /// The digests by file name. The name is relative to the folder, with `/` as the separator.
     files: BTreeMap<String, Digest>,
 }
 
-/// What is at a name of the record.
+/// What the folder has at a name of the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum There {
     /// Nothing.
     Nothing,
-    /// What kubeshape wrote.
+    /// The file that kubeshape wrote.
     Result(PathBuf),
-    /// Something else: another content, a link, a folder.
+    /// Something else: other content, a link or a folder.
     Other,
 }
 
 impl Record {
-    /// Reads the record of a folder; `None` if it has none.
+    /// Reads the record of a folder. Returns `None` if it has none.
     ///
     /// # Errors
     /// A finding, if there is a record that cannot be used.
@@ -118,7 +118,7 @@ impl Record {
         Ok(record)
     }
 
-    /// The record as a file: JSON with a line per file, so that changes of it can be read and merged.
+    /// Returns the record as a file: JSON with one line per file, so that its changes can be read and merged.
     pub(crate) fn print(&self) -> Vec<u8> {
         let mut out = format!("{{\n  \"about\": {ABOUT:?},\n  \"format\": {FORMAT},\n  \"files\": {{");
         for (at, (name, digest)) in self.files.iter().enumerate() {
@@ -130,35 +130,35 @@ impl Record {
         out.into_bytes()
     }
 
-    /// The names of all files, sorted.
+    /// Returns the names of all files, sorted.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }
 
-    /// Whether it names a file.
+    /// Returns whether the record names this file.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.files.contains_key(name)
     }
 
-    /// Whether it names a file with this digest.
+    /// Returns whether the record names a file with this digest.
     #[cfg(feature = "cluster")]
     pub(crate) fn has_as(&self, name: &str, digest: &Digest) -> bool {
         self.files.get(name) == Some(digest)
     }
 
-    /// Adds a file, unless no result can have that name.
+    /// Adds a file, unless its name is one that no result can have.
     pub(crate) fn add(&mut self, name: &str, digest: Digest) {
         if is_name(name) {
             self.files.insert(name.to_owned(), digest);
         }
     }
 
-    /// Takes a file out.
+    /// Removes a file from the record.
     pub(crate) fn remove(&mut self, name: &str) {
         self.files.remove(name);
     }
 
-    /// What is at a name by now. Links are not followed.
+    /// Returns what the folder has at a name now. Links are not followed.
     pub(crate) fn there(&self, folder: &Path, name: &str) -> There {
         let Some(digest) = self.files.get(name) else { return There::Other };
         let mut path = folder.to_owned();
@@ -180,7 +180,7 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// The digest of a file.
+/// Computes the digest of a file.
 ///
 /// # Errors
 /// It cannot be read.
@@ -198,7 +198,8 @@ pub(crate) fn digest_of(path: &Path) -> io::Result<Digest> {
     }
 }
 
-/// Whether a name is that of a reference page: `index.md`, or `apps.v1/Deployment.md`. No other Markdown is a result.
+/// Returns whether a name is that of a reference page: `index.md`, or `apps.v1/Deployment.md`. No other Markdown file
+/// is a result.
 pub(crate) fn is_page(name: &str) -> bool {
     let is_version =
         |text: &str| text.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
@@ -212,8 +213,8 @@ pub(crate) fn is_page(name: &str) -> bool {
     }
 }
 
-/// Whether a result may have this name: a relative path that stays in the folder and enters no hidden folder, of a file
-/// in one of the formats.
+/// Returns whether a result may have this name. It must be a relative path that stays in the folder and enters no
+/// hidden folder, to a file in one of the formats.
 fn is_name(name: &str) -> bool {
     let is_plain = |part: &str| {
         let mut components = Path::new(part).components();
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_as_it_is_printed() -> Result<(), Box<Finding>> {
+    fn a_printed_record_reads_back_the_same() -> Result<(), Box<Finding>> {
         let mut record = Record::default();
         assert_eq!(Record::parse("r", &record.print())?, record);
         record.add("swagger.json", digest(""));
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_no_result_can_have_are_refused() {
+    fn names_that_no_result_can_have_are_rejected() {
         for name in ["swagger.json", "a.b/v1.v3.json", "a/b/c.yaml", ".._openapi.json", "é.pb", "X.YML"] {
             assert!(is_name(name), "{name}");
         }
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_record_is_a_finding_with_its_place() {
+    fn a_damaged_record_is_a_finding_with_its_position() {
         let of = |text: &str| match Record::parse("r", text.as_bytes()) {
             Ok(record) => format!("{record:?}"),
             Err(finding) => format!("{}: {}", finding.location(), finding.detail),
@@ -334,13 +335,13 @@ mod tests {
         ] {
             assert_eq!(of(text), expected, "{text}");
         }
-        // As version control leaves a conflict.
+        // What version control writes for a conflict.
         let conflict = "{\n<<<<<<< HEAD\n  \"format\": 1,\n=======\n";
         assert!(of(conflict).starts_with("r:"), "{}", of(conflict));
     }
 
     #[test]
-    fn only_what_was_written_is_a_result() -> io::Result<()> {
+    fn only_the_written_file_counts_as_a_result() -> io::Result<()> {
         let dir = tempfile::tempdir()?;
         let folder = dir.path();
         fs::create_dir_all(folder.join("a.b/v2.v3.json"))?;

@@ -1,4 +1,4 @@
-//! Writing files completely or not at all: into a temporary file in the same folder, which is then renamed.
+//! Writes files completely or not at all: first a temporary file in the same folder, which is then renamed.
 //!
 //! Temporary files have random names and are created exclusively, so no link and no other process can redirect them. A file
 //! that is replaced keeps its permissions. In an output folder, links are replaced and never followed. A file that the
@@ -23,7 +23,7 @@ const END: &str = ".tmp";
 /// The temporary files of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Stage {
-    /// Whether nothing is written.
+    /// Whether this is a dry run that writes nothing.
     dry: bool,
     /// Locked for reading while a file is created or renamed, and for writing by [`Stage::abandon`].
     gate: RwLock<bool>,
@@ -32,52 +32,52 @@ pub(crate) struct Stage {
     folders: Mutex<BTreeSet<PathBuf>>,
     /// The output folder. No link below it is followed.
     root: Option<PathBuf>,
-    /// Whether files and their names are on the disk before the command ends.
+    /// Whether to sync files and their names to the disk before the command ends.
     is_synced: bool,
-    /// Folders with names that are not on the disk yet.
+    /// Folders that have new names that are not synced to the disk yet.
     unsynced: Mutex<BTreeSet<PathBuf>>,
 }
 
-/// A file that is complete, but does not have its name yet.
+/// A complete file that does not have its final name yet.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Staged {
     content: Content,
-    /// The name it will have.
+    /// Its final name.
     pub(crate) target: PathBuf,
-    /// What it holds.
+    /// The digest of its content.
     pub(crate) digest: Digest,
 }
 
-/// Where the bytes of a file wait.
+/// Where the bytes of a staged file are.
 #[derive(Debug)]
 enum Content {
     /// In a temporary file.
     File(PathBuf),
-    /// Here, for what is written to.
+    /// In memory, for targets that are not regular files and are written to directly.
     Bytes(Vec<u8>),
-    /// Nothing is written.
+    /// Nowhere, because nothing is written.
     None,
 }
 
-/// Files get their names, and an interrupt waits until all of them have theirs.
+/// Held while files get their names. An interrupt waits until all of them have theirs.
 #[derive(Debug)]
 pub(crate) struct Placing<'s> {
     stage: &'s Stage,
     _gate: RwLockReadGuard<'s, bool>,
 }
 
-/// How long ago a temporary file was written that nobody is going to finish.
+/// A temporary file older than this was abandoned by its process.
 const LEFT: Duration = Duration::from_hours(1);
 
-/// Whether nobody is going to finish a temporary file. One of the future may be anything.
+/// Returns whether a temporary file was abandoned. A file with a time in the future is not treated as abandoned.
 fn is_left(entry: &fs::DirEntry) -> bool {
     let modified = entry.metadata().and_then(|metadata| metadata.modified());
     modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > LEFT))
 }
 
 impl Stage {
-    /// A stage that writes nothing, and finds out what would be written.
+    /// Creates a stage that writes nothing, and only finds out what would be written.
     pub(crate) fn dry() -> Stage {
         Stage { dry: true, ..Stage::default() }
     }
@@ -104,22 +104,22 @@ impl Stage {
         Ok(())
     }
 
-    /// The same with an output folder.
+    /// Sets the output folder.
     #[must_use]
     pub(crate) fn within(mut self, folder: Option<&Path>) -> Stage {
         self.root = folder.map(Path::to_owned);
         self
     }
 
-    /// The same, where files and their names are on the disk before the command ends, if they are asked to be.
+    /// Sets whether to sync files and their names to the disk before the command ends.
     #[must_use]
     pub(crate) fn synced(mut self, is_synced: bool) -> Stage {
         self.is_synced = is_synced;
         self
     }
 
-    /// The stage, which is abandoned on Ctrl-C and on signals that end the process.
-    #[allow(clippy::exit)] // the one place where the process ends from another thread
+    /// Makes Ctrl-C and signals that end the process abandon the stage.
+    #[allow(clippy::exit)] // The only place where another thread ends the process.
     pub(crate) fn until_interrupted(self) -> Arc<Stage> {
         let stage = Arc::new(self);
         let own = Arc::clone(&stage);
@@ -129,7 +129,7 @@ impl Stage {
             own.abandon();
             std::process::exit(i32::from(interrupted.exit_code()));
         };
-        // If it fails, the process ends at once and may leave a temporary file.
+        // If this fails, the process ends at once and may leave a temporary file behind.
         let _ = ctrlc::set_handler(handler);
         stage
     }
@@ -142,7 +142,7 @@ impl Stage {
         self.write_pieces(target, |sink| sink(bytes))
     }
 
-    /// The same, for a file that only its owner can read, if it is a new one.
+    /// Like [`Stage::write`], but if the file is new, only its owner can read it.
     ///
     /// # Errors
     /// As for [`Stage::write`].
@@ -150,7 +150,7 @@ impl Stage {
         self.write_for(Readers::Owner, target, |sink| sink(bytes))
     }
 
-    /// The same for content that `give` writes in pieces.
+    /// Like [`Stage::write`], for content that `give` writes in pieces.
     ///
     /// # Errors
     /// As for [`Stage::write`], and the errors of `give`.
@@ -196,7 +196,8 @@ impl Stage {
         }
     }
 
-    /// The same for a file that the user names. It is found behind its links, and what is not a regular file is written to.
+    /// Like [`Stage::write`], for a file that the user names. Links to it are followed, and a target that is not a
+    /// regular file is written to directly.
     ///
     /// # Errors
     /// As for [`Stage::write`].
@@ -210,7 +211,7 @@ impl Stage {
         }
     }
 
-    /// Creates a temporary file in the folder of `target`, also if nothing else is written.
+    /// Creates a temporary file in the folder of `target`, even if this is a dry run.
     ///
     /// # Errors
     /// The folder or the file cannot be written, or the stage was abandoned.
@@ -220,7 +221,7 @@ impl Stage {
         Ok((file, Staged { content: Content::File(temporary), target, digest: Digest::default() }))
     }
 
-    /// Puts the bytes of a file on the disk, if that is asked for.
+    /// Syncs the bytes of a file to the disk, if syncing was requested.
     ///
     /// # Errors
     /// They cannot be written.
@@ -228,7 +229,7 @@ impl Stage {
         if self.is_synced { file.sync_all() } else { Ok(()) }
     }
 
-    /// Puts the names of files and folders on the disk, if that is asked for.
+    /// Syncs the names of files and folders to the disk, if syncing was requested.
     ///
     /// # Errors
     /// A folder cannot be written.
@@ -254,7 +255,7 @@ impl Stage {
         self.settle()
     }
 
-    /// Begins to give files their names.
+    /// Begins to give the files their names.
     ///
     /// # Errors
     /// The stage was abandoned.
@@ -269,13 +270,13 @@ impl Stage {
     pub(crate) fn discard(&self, staged: Staged) {
         let _gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         if let Content::File(temporary) = staged.content {
-            // If it cannot be deleted, nothing else can be done.
+            // If it cannot be deleted, there is nothing else to do.
             let _ = fs::remove_file(&temporary);
             self.unfinished().remove(&temporary);
         }
     }
 
-    /// Deletes all temporary files, and folders that were created for them. No more can be created.
+    /// Deletes all temporary files and the folders that were created for them. After that, no more can be created.
     pub(crate) fn abandon(&self) {
         let mut gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
         *gate = true;
@@ -285,9 +286,9 @@ impl Stage {
         self.tidy();
     }
 
-    /// Deletes the folders that were created and are empty.
+    /// Deletes the folders that were created and are still empty.
     pub(crate) fn tidy(&self) {
-        // What stands in a folder comes behind it.
+        // Subfolders sort after their folder, so they are deleted first.
         for folder in std::mem::take(&mut *self.folders()).iter().rev() {
             // Fails if the folder is not empty.
             let _ = fs::remove_dir(folder);
@@ -300,14 +301,14 @@ impl Stage {
         if *gate { Err(io::ErrorKind::Interrupted.into()) } else { Ok(gate) }
     }
 
-    /// Creates a temporary file. The gate is locked.
+    /// Creates a temporary file. The caller holds the gate.
     fn create(&self, target: &Path, readers: Readers) -> io::Result<(File, PathBuf)> {
         self.check(target)?;
         let folder = target.parent().unwrap_or(Path::new(""));
         let replaced = fs::symlink_metadata(target).ok().filter(fs::Metadata::is_file);
         let make = || {
             let new = |path: &Path| create_new(path, replaced.as_ref(), readers);
-            // `abandon` removes it, also when the process exits without dropping anything.
+            // `abandon` removes the file, even when the process exits without running destructors.
             Builder::new().prefix(BEGIN).suffix(END).disable_cleanup(true).make_in(folder, new)
         };
         let made = match make() {
@@ -323,8 +324,7 @@ impl Stage {
         Ok((file, temporary))
     }
 
-    /// Refuses to put a file in the place of a folder, a device, a pipe or a socket, and to leave the output folder by a
-    /// link.
+    /// Refuses to replace a folder, device, pipe or socket by a file, and to leave the output folder through a link.
     ///
     /// # Errors
     /// What is in the way.
@@ -341,7 +341,7 @@ impl Stage {
                 }
             }
         }
-        // A link is replaced, whatever it leads to.
+        // A link is replaced, whatever it points to.
         match fs::symlink_metadata(target) {
             Ok(metadata) if !metadata.is_file() && !metadata.is_symlink() => {
                 Err(io::Error::other(format!("it is {}", what(&metadata))))
@@ -350,14 +350,14 @@ impl Stage {
         }
     }
 
-    /// Creates a folder and those above it, as far as they do not exist.
+    /// Creates a folder and its parents, where they do not exist.
     fn create_folders(&self, folder: &Path) -> io::Result<()> {
         let missing: Vec<&Path> =
             folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.is_dir()).collect();
         for path in missing.into_iter().rev() {
             match fs::create_dir(path) {
                 Ok(()) => _ = self.folders().insert(path.to_owned()),
-                // Another thread was faster.
+                // Another thread created it first.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
                 Err(error) => return Err(error),
             }
@@ -416,18 +416,18 @@ impl Placing<'_> {
 /// Who can read a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Readers {
-    /// Those that the mask of the process allows.
+    /// Everybody that the umask of the process allows.
     Usual,
-    /// Its owner only.
+    /// Only its owner.
     Owner,
 }
 
-/// Creates a file that does not exist, with the permissions of the one that it will replace.
+/// Creates a file that does not exist yet, with the permissions of the file that it will replace.
 #[cfg(unix)]
 fn create_new(path: &Path, replaced: Option<&fs::Metadata>, readers: Readers) -> io::Result<File> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 
-    /// Reading, writing and executing, without what runs a program as somebody else.
+    /// Read, write and execute bits, without setuid, setgid and sticky.
     const PERMISSIONS: u32 = 0o777;
     let mut options = File::options();
     options.read(true).write(true).create_new(true);
@@ -437,7 +437,7 @@ fn create_new(path: &Path, replaced: Option<&fs::Metadata>, readers: Readers) ->
         }
         return options.open(path);
     };
-    // Nobody can open it who could not open the other one; then the mask of the process is undone.
+    // The file is created with no more access than the old one gives. Then the effect of the umask is undone.
     let file = options.mode(mode).open(path)?;
     file.set_permissions(fs::Permissions::from_mode(mode))?;
     Ok(file)
@@ -451,13 +451,13 @@ fn create_new(path: &Path, _: Option<&fs::Metadata>, _: Readers) -> io::Result<F
 /// What a path that the user names leads to.
 #[derive(Debug)]
 pub(crate) enum Named {
-    /// A regular file, or nothing: the path behind all links.
+    /// A regular file, or nothing yet: the path after following all links.
     File(PathBuf),
-    /// Something to write to: a device, a pipe, what a descriptor of this process is open on.
+    /// Something to write to directly: a device, a pipe, or the target of a descriptor of this process.
     Other,
 }
 
-/// Links on the way to a file, at most.
+/// The maximum number of links on the way to a file.
 const LINKS: usize = 40;
 
 /// Follows the links of a path.
@@ -487,7 +487,7 @@ pub(crate) fn named(path: &Path) -> io::Result<Named> {
     Err(io::Error::other(format!("there are more than {LINKS} links on the way to it")))
 }
 
-/// Whether a path is that of an open descriptor, as `/dev/stdout` is.
+/// Returns whether a path names an open descriptor, such as `/dev/stdout`.
 fn is_descriptor(path: &Path) -> bool {
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     folder.is_some_and(|folder| {
@@ -495,7 +495,7 @@ fn is_descriptor(path: &Path) -> bool {
     })
 }
 
-/// Opens what is not a regular file, to write to it. What a descriptor is open on gets the bytes at its end.
+/// Opens something that is not a regular file for writing. The target of a descriptor is appended to.
 ///
 /// # Errors
 /// It cannot be opened.
@@ -516,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_its_name_when_it_is_finished() -> Result<(), Box<dyn std::error::Error>> {
+    fn a_file_gets_its_name_when_it_is_finished() -> Result<(), Box<dyn std::error::Error>> {
         let dir = tempfile::tempdir()?;
         let stage = Stage::default();
         let target = dir.path().join("a/b/c.json");
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_what_is_discarded_or_abandoned() -> Result<(), Box<dyn std::error::Error>> {
+    fn nothing_remains_of_discarded_or_abandoned_files() -> Result<(), Box<dyn std::error::Error>> {
         let dir = tempfile::tempdir()?;
         let stage = Stage::default();
         let first = stage.write(dir.path().join("a.json"), b"{}")?;
@@ -545,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_that_were_created_go_if_nothing_is_in_them() -> Result<(), Box<dyn std::error::Error>> {
+    fn created_folders_are_removed_if_they_are_empty() -> Result<(), Box<dyn std::error::Error>> {
         let dir = tempfile::tempdir()?;
         let stage = Stage::default();
         fs::create_dir(dir.path().join("old"))?;
@@ -592,7 +592,7 @@ mod tests {
             stage.finish(staged)?;
             assert_eq!(fs::metadata(&target)?.permissions().mode() & 0o777, mode);
         }
-        // A new one has what the mask of the process leaves.
+        // A new file gets what the umask of the process allows.
         let usual = File::create(dir.path().join("usual"))?.metadata()?.permissions().mode();
         stage.finish(stage.write(dir.path().join("new.json"), b"{}")?)?;
         assert_eq!(fs::metadata(dir.path().join("new.json"))?.permissions().mode(), usual);
@@ -607,7 +607,7 @@ mod tests {
         fs::write(elsewhere.path().join("v1.json"), "mine")?;
         symlink(elsewhere.path(), dir.path().join("link"))?;
         symlink(elsewhere.path().join("v1.json"), dir.path().join("v1.json"))?;
-        // The folder itself may be behind a link.
+        // The output folder itself may be reached through a link.
         let named = elsewhere.path().join("out");
         symlink(dir.path(), &named)?;
         for folder in [dir.path(), &named] {
@@ -649,7 +649,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_are_replaced() -> Result<(), Box<dyn std::error::Error>> {
+    fn only_regular_files_are_replaced() -> Result<(), Box<dyn std::error::Error>> {
         let dir = tempfile::tempdir()?;
         fs::create_dir(dir.path().join("a.json"))?;
         for stage in [Stage::default(), Stage::dry()] {

@@ -1,24 +1,24 @@
-//! Limits how many findings of one input are shown: each document can have some.
+//! Limits how many findings of one input are shown, because every document of an input can have some.
 
 use kubeshape_input::{Code, Finding};
 use std::collections::BTreeMap;
 
-/// The most findings of one code that are shown of an input.
+/// The maximum number of findings of one code that are shown for an input.
 pub(crate) const MOST_OF_A_CODE: usize = 1000;
 
-/// Counts the findings of an input by code, and keeps back those that are too many.
+/// Counts the findings of an input by code, and holds back those above the maximum.
 #[derive(Debug, Default)]
 pub(crate) struct Capped(BTreeMap<Code, OfCode>);
 
 #[derive(Debug, Default)]
 struct OfCode {
     shown: usize,
-    /// The first finding that is not shown, and the number of all of them.
+    /// The first finding that is not shown, and the number of findings that are not shown.
     rest: Option<(Box<Finding>, usize)>,
 }
 
 impl Capped {
-    /// Returns the finding if it is to be shown; otherwise counts it.
+    /// Returns the finding if it is to be shown. Otherwise counts it.
     pub(crate) fn admit(&mut self, finding: Box<Finding>) -> Option<Box<Finding>> {
         let of_code = self.0.entry(finding.code).or_default();
         if of_code.shown < MOST_OF_A_CODE {
@@ -32,7 +32,8 @@ impl Capped {
         None
     }
 
-    /// Returns a finding for each code with findings that were kept back. It counts them, at the place of the first one.
+    /// Returns one finding for each code with findings that were held back. It has their number, and the position of
+    /// the first one.
     pub(crate) fn rest(self) -> impl Iterator<Item = Box<Finding>> {
         self.0.into_values().filter_map(|of_code| {
             let (mut first, count) = of_code.rest?;
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_code_has_its_own_count() {
+    fn each_code_is_counted_separately() {
         let mut capped = Capped::default();
         let mut admit = |code, count: usize| {
             let find = |n| Box::new(Finding::new(code, format!("finding {n}")));

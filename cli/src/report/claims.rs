@@ -1,4 +1,4 @@
-//! Names that several definitions of a group ask for.
+//! Names that several definitions of a group claim.
 
 use kubeshape_discovery::{CustomResource, name_conflicts};
 use kubeshape_input::Finding;
@@ -6,29 +6,30 @@ use kubeshape_schema::Code;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The names that definitions ask for, by group, in the order of the inputs.
+/// The names that definitions claim, by group, in the order of the inputs.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
     groups: BTreeMap<Arc<str>, Vec<Claim>>,
 }
 
-/// The names that a definition asks for.
+/// The names that one definition claims.
 #[derive(Debug)]
 struct Claim {
     names: CustomResource,
     /// The name of the definition.
     of: String,
-    /// A finding at its place.
+    /// A finding at the position of the definition.
     at: Finding,
 }
 
 impl Claims {
-    /// Adds a definition. `at` is a finding at its place.
+    /// Adds a definition. `at` is a finding at its position.
     pub(crate) fn add(&mut self, names: CustomResource, of: String, at: Finding) {
         self.groups.entry(Arc::clone(&names.group)).or_default().push(Claim { names, of, at });
     }
 
-    /// The findings about definitions that do not get their names. A server accepts them, and serves the first.
+    /// Returns the findings about definitions that do not get their names. A server accepts all of them, but serves
+    /// only the first.
     pub(crate) fn findings(self) -> Vec<Finding> {
         let mut findings = Vec::new();
         for claims in self.groups.into_values() {

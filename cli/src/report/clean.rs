@@ -1,19 +1,19 @@
-//! Texts of inputs without what a terminal would interpret: the one home of this.
+//! Removes from the texts of inputs whatever a terminal would interpret. Only this module does that.
 //!
-//! Control characters (C0, DEL and C1) move the cursor, change titles, and hide text. Marks of direction show text in an
-//! order that it does not have. Both become U+FFFD, so that one sees that something is there.
+//! Control characters (C0, DEL and C1) move the cursor, change titles and hide text. Bidirectional controls show text
+//! in a wrong order. Both become U+FFFD, so that the reader sees that there is something.
 
 use kubeshape_input::Excerpt;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character may not reach a terminal.
+/// Returns whether a character must not reach a terminal.
 pub(crate) fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text for a place on one line: line breaks and tabs become blanks.
+/// Cleans a text for output on one line: line breaks and tabs become spaces.
 pub(crate) fn clean(text: &str) -> String {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.to_owned();
@@ -26,7 +26,7 @@ pub(crate) fn clean(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// A text of several lines, with its tabs.
+/// Cleans a text of several lines, and keeps its tabs.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     let is_kept = |c: char| matches!(c, '\n' | '\t') || !is_hostile(c);
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
@@ -38,7 +38,7 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|c| if is_kept(c) { c } else { char::REPLACEMENT_CHARACTER }).collect())
 }
 
-/// A message with colours of our own: as [`lines`], but for the escapes that select colours.
+/// Cleans a message with our own colours: like [`lines`], but keeps the escapes that select colours.
 pub(crate) fn styled(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -58,11 +58,11 @@ pub(crate) fn styled(text: &str) -> String {
     out
 }
 
-/// JSON of the same meaning: what is hostile in its texts is escaped.
+/// Returns JSON with the same meaning, where hostile characters in strings are escaped.
 pub(crate) fn json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        // Line breaks stand between members; in texts they are escaped already.
+        // Line breaks stand between members. In strings they are escaped already.
         if is_hostile(c) && c != '\n' {
             let _ = write!(out, "\\u{:04x}", u32::from(c));
         } else {
@@ -72,7 +72,8 @@ pub(crate) fn json(text: &str) -> String {
     out
 }
 
-/// An excerpt of the source, with its span moved along. A tab is a blank. The span has a character, unless it is at the end.
+/// Cleans an excerpt of the source, and moves its span accordingly. Tabs become spaces. The span has at least one
+/// character, unless it is at the end.
 pub(super) fn excerpt(excerpt: &Excerpt) -> Excerpt {
     let part = |range| clean(excerpt.text.get(range).unwrap_or_default());
     let span = &excerpt.span;
@@ -93,7 +94,7 @@ mod tests {
     const HOSTILE: &str = "a\u{1b}]0;x\u{7}\u{9b}31m\u{7f}\u{202e}b\tc\nd\r";
 
     #[test]
-    fn nothing_hostile_is_left() {
+    fn no_hostile_character_is_left() {
         assert_eq!(clean(HOSTILE), "a\u{FFFD}]0;x\u{FFFD}\u{FFFD}31m\u{FFFD}\u{FFFD}b c d ");
         assert_eq!(lines(HOSTILE), "a\u{FFFD}]0;x\u{FFFD}\u{FFFD}31m\u{FFFD}\u{FFFD}b\tc\nd\u{FFFD}");
         assert_eq!(lines("é\n\tb"), "é\n\tb");
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_span_of_an_excerpt_moves_along() {
+    fn the_span_of_an_excerpt_moves_with_its_text() {
         let cleaned = excerpt(&Excerpt { text: "\u{9b}\ta: \u{1b}b\u{7f}".to_owned(), span: 6..8 });
         assert_eq!(cleaned, Excerpt { text: "\u{FFFD} a: \u{FFFD}b\u{FFFD}".to_owned(), span: 7..11 });
         let cleaned = excerpt(&Excerpt { text: "a\u{9b}b".to_owned(), span: 1..1 });

@@ -1,7 +1,7 @@
-//! The report file: one line per finding and loss, in the order of the inputs, or a SARIF document of them.
+//! The report file. It has one line per finding and loss, in the order of the inputs, or is a SARIF document of them.
 //!
-//! A regular file is replaced in the end, and a link leads to the file that is replaced. Standard output, devices and pipes
-//! are written to: lines at once, if none can be left out later.
+//! A regular file is replaced at the end. If the path is a link, the file that it points to is replaced. Standard
+//! output, devices and pipes are written to directly. If no line can be left out later, lines are written at once.
 
 use super::line::is_finding;
 use super::sarif;
@@ -15,13 +15,13 @@ use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A report that is being written.
+/// A report that is currently written.
 #[derive(Debug)]
 pub(crate) struct Report {
     to: Target,
     /// Its length so far, in bytes.
     length: u64,
-    /// Lines of CustomResourceDefinitions that were replaced by a later one. Their losses are left out.
+    /// Lines of CustomResourceDefinitions that a later one replaced. Their losses are left out.
     void: Vec<Range<u64>>,
     /// The levels of findings, if the report becomes a SARIF document.
     sarif: Option<Levels>,
@@ -31,13 +31,13 @@ pub(crate) struct Report {
 enum Target {
     File(BufWriter<File>, Staged),
     Stream(BufWriter<Stream>),
-    /// Kept until the end, when it is known which lines count.
+    /// Kept until the end, when it is known which lines are valid.
     Memory(Vec<u8>, Stream),
-    /// A stream whose reader has seen enough.
+    /// A stream whose reader closed it.
     Closed,
 }
 
-/// What lines are written to as they come.
+/// The stream that lines are written to as they come.
 #[derive(Debug)]
 enum Stream {
     Stdout(io::Stdout),
@@ -45,7 +45,8 @@ enum Stream {
 }
 
 impl Stream {
-    /// An error of writing, unless the reader closed it. The results go elsewhere, and are written all the same.
+    /// Returns an error of writing, unless the reader closed the stream. The results go elsewhere, so they are written
+    /// in any case.
     fn failed(&self, error: io::Error) -> Result<(), Fatal> {
         match self {
             _ if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -72,7 +73,7 @@ impl Write for Stream {
 }
 
 impl Report {
-    /// Whether it is for reports in this format.
+    /// Returns whether this file is used for reports in this format.
     pub(crate) fn writes(format: OutputFormat) -> bool {
         matches!(format, OutputFormat::Json | OutputFormat::Sarif)
     }
@@ -130,7 +131,7 @@ impl Report {
         Ok(start..self.length)
     }
 
-    /// Leaves out the losses in this range.
+    /// Leaves out the losses in this range of lines.
     pub(crate) fn void(&mut self, lines: Range<u64>) {
         self.void.push(lines);
     }
@@ -171,7 +172,7 @@ impl Report {
     }
 }
 
-/// Writes the lines that count, or the SARIF document of them.
+/// Writes the valid lines, or the SARIF document of them.
 fn write(from: impl BufRead, void: &[Range<u64>], sarif: Option<&Levels>, to: &mut impl Write) -> io::Result<()> {
     let Some(levels) = sarif else { return copy(from, void, to) };
     let mut lines = Vec::new();
@@ -190,7 +191,7 @@ fn write_sarif(lines: &[u8], levels: &Levels, to: &mut impl Write) -> io::Result
     to.write_all(b"\n")
 }
 
-/// Copies all lines except for losses in void ranges.
+/// Copies all lines, except for losses in void ranges.
 fn copy(mut from: impl BufRead, void: &[Range<u64>], to: &mut impl Write) -> io::Result<()> {
     let mut line = Vec::new();
     let mut at = 0u64;

@@ -6,7 +6,7 @@ use kubeshape_input::Finding;
 use kubeshape_schema::Level;
 use std::fmt::Write;
 
-/// A finding as a workflow command: `::error file=F,line=L,col=C,title=T::MESSAGE`.
+/// Returns a finding as a workflow command: `::error file=F,line=L,col=C,title=T::MESSAGE`.
 pub(crate) fn annotation(finding: &Finding, how: Level) -> String {
     let command = match how {
         Level::Error => "error",
@@ -31,13 +31,14 @@ pub(crate) fn annotation(finding: &Finding, how: Level) -> String {
     out
 }
 
-/// A message, escaped as `@actions/core` does. Other control characters would reach the terminals of those who read the log.
+/// Escapes a message as `@actions/core` does. Other control characters are replaced, because they would reach the
+/// terminals of people who read the log.
 fn data(text: &str) -> String {
     let escaped = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     clean(&escaped)
 }
 
-/// The value of a property, escaped as `@actions/core` does.
+/// Escapes the value of a property as `@actions/core` does.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
@@ -48,7 +49,7 @@ mod tests {
     use kubeshape_input::{Code, Place};
 
     #[test]
-    fn what_means_something_to_github_is_escaped() {
+    fn characters_with_a_meaning_to_github_are_escaped() {
         let mut finding = Finding::new(Code::WrongType, "100%\r\nfound: a, b::c").in_input("a,b:c%.yaml");
         finding.place = Some(Place { line: 3, column: 7 });
         let expected = "::error file=a%2Cb%3Ac%25.yaml,line=3,col=7,title=KS1005 A field has a value of the wrong \
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_about_no_file_has_none() {
+    fn a_finding_without_a_file_names_none() {
         let text = annotation(&Finding::new(Code::ResolvedKey, "x").in_input("-"), Level::Warning);
         assert!(text.starts_with("::warning title=KS1004 An unquoted key"), "{text}");
         assert!(annotation(&Finding::new(Code::V2Default, "x"), Level::Note).starts_with("::notice title=KS2008 "));

@@ -1,4 +1,4 @@
-//! Code quality of GitLab: a subset of the format of Code Climate.
+//! Code quality reports of GitLab: a subset of the Code Climate format.
 
 use kubeshape_input::Finding;
 use kubeshape_schema::Level;
@@ -7,16 +7,16 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What is found, as one document.
+/// The findings, as one document.
 #[derive(Debug, Default)]
 pub(crate) struct Issues {
     list: Vec<Value>,
-    /// How often what is the same was found: GitLab shows one of several issues with the same fingerprint.
+    /// How often the same finding occurred. GitLab shows only one of several issues with the same fingerprint.
     seen: BTreeMap<String, usize>,
 }
 
 impl Issues {
-    /// Adds a finding. GitLab needs a file and a line: what is about no file is about the folder.
+    /// Adds a finding. GitLab needs a file and a line, so a finding without a file is reported for the folder.
     pub(crate) fn finding(&mut self, finding: &Finding, how: Level) {
         let severity = match how {
             Level::Error => "major",
@@ -25,7 +25,8 @@ impl Issues {
         };
         let path = finding.input.as_deref().unwrap_or(".");
         let message = finding.message();
-        // Lines move when something is inserted above them. A finding that only moved is not a new one.
+        // The line is not part of the fingerprint: an insertion above a finding moves it, but does not make it a new
+        // one.
         let resource = finding.resource.as_deref().unwrap_or_default();
         let pointer = finding.pointer.as_deref().unwrap_or_default();
         let same = [&finding.code.to_string(), path, resource, pointer, &message].join("\0");
@@ -47,7 +48,7 @@ impl Issues {
         }));
     }
 
-    /// The document.
+    /// Returns the document.
     pub(crate) fn document(&mut self) -> String {
         serde_json::to_string_pretty(&std::mem::take(&mut self.list)).unwrap_or_default()
     }

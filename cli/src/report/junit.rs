@@ -1,4 +1,4 @@
-//! JUnit XML, the form in which CI servers read the results of tests.
+//! JUnit XML, the format in which CI servers read test results.
 
 use super::render;
 use kubeshape_input::Finding;
@@ -6,12 +6,12 @@ use kubeshape_schema::Level;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What was tested and what came of it, as one document.
+/// The test cases and their results, as one document.
 #[derive(Debug, Default)]
 pub(crate) struct Junit {
     suites: Vec<Suite>,
     by_name: BTreeMap<String, usize>,
-    /// The input and the name of the last case that compares.
+    /// The input and the name of the current case that compares.
     current: Option<(String, String)>,
 }
 
@@ -30,18 +30,19 @@ struct Case {
 }
 
 impl Junit {
-    /// A case of an input; it has passed as long as no finding says otherwise.
+    /// Adds a case of an input. It passes unless a finding says otherwise.
     pub(crate) fn case(&mut self, input: &str, name: &str) {
         self.at(input, name);
     }
 
-    /// A case that compares two inputs. What is found in the other one belongs to it, too.
+    /// Adds a case that compares two inputs. Findings in the second input belong to it, too.
     pub(crate) fn compared(&mut self, input: &str, name: &str) {
         self.at(input, name);
         self.current = Some((input.to_owned(), name.to_owned()));
     }
 
-    /// The same of a case that ended. What was found in the input before, and is about nothing else, belongs to it.
+    /// Adds a case that has ended. Findings in its input since the last case belong to it, unless they name another
+    /// case.
     pub(crate) fn ended(&mut self, input: &str, name: &str) {
         let suite = self.by_name.get(input).and_then(|at| self.suites.get_mut(*at));
         let Some((suite, at)) = suite.and_then(|suite| suite.by_name.remove(input).map(|at| (suite, at))) else {
@@ -60,11 +61,11 @@ impl Junit {
         }
     }
 
-    /// A finding: an error lets its case fail, anything else is part of its output.
+    /// Adds a finding. An error makes its case fail; anything else becomes part of its output.
     pub(crate) fn finding(&mut self, finding: &Finding, how: Level) {
         let input = finding.input.as_deref().unwrap_or("kubeshape");
         let name = finding.resource.as_deref().unwrap_or(input);
-        // A change may be marked in the other one of two inputs.
+        // A change may be marked in the second of two inputs.
         let current = self.current.clone().filter(|(_, current)| current == name);
         let suite = current.map_or_else(|| input.to_owned(), |(input, _)| input);
         let case = self.at(&suite, name);
@@ -95,9 +96,9 @@ impl Junit {
         &mut cases[at]
     }
 
-    /// The document.
+    /// Returns the document.
     pub(crate) fn document(&self) -> String {
-        // What was moved to another case has no name.
+        // A case whose findings were moved to another case has no name.
         let named = |case: &&Case| !case.name.is_empty();
         let count = |cases: &[Case]| {
             (cases.iter().filter(named).count(), cases.iter().filter(|case| !case.failures.is_empty()).count())
@@ -133,7 +134,7 @@ impl Junit {
     }
 }
 
-/// A text of XML 1.0. Characters that it cannot hold are replaced.
+/// Escapes a text for XML 1.0. Characters that XML cannot hold are replaced.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -159,9 +160,9 @@ mod tests {
     use kubeshape_schema::Level;
 
     #[test]
-    fn a_case_that_fails_is_not_beside_one_that_passes() {
+    fn a_failed_case_is_not_also_reported_as_passed() {
         let finding = |input: &str| Finding::new(Code::Scenario, "x").in_input(input);
-        // A scenario ends behind its findings, which name no resource.
+        // The end of a scenario comes after its findings, which name no resource.
         let mut junit = Junit::default();
         junit.ended("s.yaml", "first");
         junit.finding(&finding("s.yaml"), Level::Error);
@@ -171,7 +172,7 @@ mod tests {
         let text = junit.document();
         assert!(text.contains(r#"<testsuite name="s.yaml" tests="2" failures="1">"#), "{text}");
         assert_eq!(text.matches("<failure").count(), 2, "{text}");
-        // What is removed is marked in the old file.
+        // A removal is marked in the old file.
         let mut junit = Junit::default();
         junit.compared("new.yaml", "widgets.example.com");
         junit.finding(&finding("old.yaml").of_resource("widgets.example.com"), Level::Error);
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_fails_by_an_error() {
+    fn only_an_error_makes_a_case_fail() {
         let mut junit = Junit::default();
         junit.case("a.yaml", "Widget a");
         junit.case("a.yaml", "Widget <b>");

@@ -5,18 +5,18 @@ use kubeshape_input::{Finding, NoteKind};
 /// The text before the kind in a line of the report, for [`is_finding`].
 const KIND: &str = "{\"code\":\"KS0000\",\"kind\":\"";
 
-/// Appends a finding as a line.
+/// Appends a finding as one line.
 pub(crate) fn write_line(finding: &Finding, out: &mut Vec<u8>) {
     let before = out.len();
     if serde_json::to_writer(&mut *out, finding).is_err() {
-        // A vector takes everything, and a finding has no member that JSON does not.
+        // Writing to a vector cannot fail, and all members of a finding are valid in JSON.
         out.truncate(before);
         return;
     }
     out.push(b'\n');
 }
 
-/// Whether a line of the report is a finding about the input, and not a loss.
+/// Returns whether a line of the report is a finding about the input, and not a loss.
 pub(crate) fn is_finding(line: &[u8]) -> bool {
     let kind = line.get(KIND.len()..).unwrap_or_default();
     [NoteKind::Error, NoteKind::Warning, NoteKind::Note].iter().any(|k| kind.starts_with(k.name().as_bytes()))

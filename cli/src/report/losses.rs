@@ -1,4 +1,4 @@
-//! Losses on a terminal: per code a count and an example.
+//! Losses shown on a terminal: a count and an example per code.
 
 use super::clean::clean;
 use super::render::{self, Appearance};
@@ -8,13 +8,13 @@ use kubeshape_input::{Code, Finding, NoteKind};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Losses of one code by which a result is narrowed, of which each is shown.
+/// The maximum number of losses of one code that are listed individually. This applies to codes that narrow a result.
 const EACH: usize = 20;
-/// The kinds of losses, those that matter most first.
+/// The kinds of losses, the most important first.
 const ORDER: [NoteKind; 5] =
     [NoteKind::Narrowed, NoteKind::Widened, NoteKind::Dropped, NoteKind::Approximated, NoteKind::Renamed];
 
-/// The number of losses of a code that are kept as examples.
+/// Returns the number of losses of a code that are kept as examples.
 pub(crate) fn examples(code: Code) -> usize {
     if code.kind() == NoteKind::Narrowed { EACH } else { 1 }
 }
@@ -32,7 +32,7 @@ impl Losses {
         }
     }
 
-    /// The overview. `all` says where all of them are listed.
+    /// Returns the overview. `all` says where all losses are listed.
     pub(crate) fn overview(&self, tally: &Tally, all: &str, look: Appearance) -> String {
         let mut out = String::new();
         for kind in ORDER {
@@ -78,7 +78,7 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
-/// A number with commas.
+/// Formats a number with commas.
 pub(crate) fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -97,13 +97,13 @@ mod tests {
     use kubeshape_input::{Place, Shape};
 
     #[test]
-    fn large_numbers_are_readable() {
+    fn large_numbers_have_commas() {
         let all: Vec<String> = [0, 999, 1000, 12_345, 1_234_567].into_iter().map(thousands).collect();
         assert_eq!(all, ["0", "999", "1,000", "12,345", "1,234,567"]);
     }
 
     #[test]
-    fn narrowed_ones_come_first_and_each_is_shown() {
+    fn narrowing_losses_come_first_and_each_is_listed() {
         let (mut losses, mut tally) = (Losses::default(), Tally::default());
         for (code, line) in [(Code::V2Default, 3), (Code::EmbeddedRequired, 5), (Code::V2Default, 7)]
             .into_iter()

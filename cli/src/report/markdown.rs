@@ -14,7 +14,7 @@ use std::fmt::Write;
 pub(crate) struct Markdown {
     counts: [usize; 3],
     verdicts: Vec<String>,
-    /// Rows of changes, and those of cosmetic ones.
+    /// Table rows of changes, and those of cosmetic ones.
     changes: [String; 2],
     cosmetic: usize,
     /// The code and the detail of the last change.
@@ -23,14 +23,14 @@ pub(crate) struct Markdown {
     plans: String,
 }
 
-/// The head of a table of changes.
+/// The header of a table of changes.
 const HEAD: &str = "| class | change | where |\n|---|---|---|";
 
-/// A comment on GitHub holds 65,536 characters.
+/// The maximum length of the document. A comment on GitHub can have 65,536 characters.
 const MOST: usize = 60_000;
 
 impl Markdown {
-    /// An item of the list.
+    /// Adds an item to the list.
     pub(crate) fn finding(&mut self, finding: &Finding, how: Level) {
         let (at, sign) = match how {
             Level::Error => (0, "❌"),
@@ -38,7 +38,7 @@ impl Markdown {
             Level::Note | Level::Off => (2, "ℹ️"),
         };
         self.counts[at] += 1;
-        // A change has a row.
+        // A change is a table row instead.
         let is_row =
             self.last.as_ref().is_some_and(|(code, detail)| (*code, detail) == (finding.code, &finding.detail));
         if self.is_full() || is_row {
@@ -62,12 +62,12 @@ impl Markdown {
         }
     }
 
-    /// What comes first: a verdict on one definition.
+    /// Adds the verdict on one definition, which comes first.
     pub(crate) fn verdict(&mut self, text: &str) {
         self.verdicts.push(format!("- {}", escaped(text)));
     }
 
-    /// A change, as a row of the table.
+    /// Adds a change, as a row of the table.
     pub(crate) fn change(&mut self, class: Class, finding: &Finding) {
         self.last = Some((finding.code, finding.detail.clone()));
         if self.is_full() {
@@ -95,7 +95,7 @@ impl Markdown {
         );
     }
 
-    /// A block of code below the last item.
+    /// Adds a block of code below the last item.
     pub(crate) fn block(&mut self, title: &str, language: &str, text: &str) {
         if self.is_full() {
             return;
@@ -105,7 +105,7 @@ impl Markdown {
         let _ = writeln!(self.body, "  </details>");
     }
 
-    /// A plan, below the findings.
+    /// Adds a plan below the findings.
     pub(crate) fn plan(&mut self, plan: &Plan) {
         if self.is_full() {
             return;
@@ -128,7 +128,7 @@ impl Markdown {
         self.body.len() + self.plans.len() + self.changes.iter().map(String::len).sum::<usize>() > MOST
     }
 
-    /// The document.
+    /// Returns the document.
     pub(crate) fn document(&self) -> String {
         let [errors, warnings, notes] = self.counts;
         let mut out = String::from("### kubeshape\n\n");
@@ -168,7 +168,7 @@ impl Markdown {
 
 /// Appends a block of code.
 fn fenced(out: &mut String, indent: &str, language: &str, text: &str) {
-    // A fence is longer than every one in the text.
+    // The fence must be longer than every fence in the text.
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
     let _ = writeln!(out, "{indent}{fence}{language}");
@@ -178,7 +178,7 @@ fn fenced(out: &mut String, indent: &str, language: &str, text: &str) {
     let _ = writeln!(out, "{indent}{fence}\n");
 }
 
-/// A text without markup.
+/// Escapes a text so that it contains no markup.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {
@@ -193,7 +193,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A text as code.
+/// Returns a text as inline code.
 fn code(text: &str) -> String {
     format!("`{}`", text.replace('`', "'"))
 }
@@ -205,7 +205,7 @@ mod tests {
     use kubeshape_schema::Level;
 
     #[test]
-    fn texts_are_no_markup() {
+    fn texts_do_not_act_as_markup() {
         let mut markdown = Markdown::default();
         assert!(markdown.document().ends_with("Nothing was found."));
         let finding = Finding::new(Code::DiffBound, "a*b* <img> @all").in_input("a`.yaml").of_resource("x.example.com");

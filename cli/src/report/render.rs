@@ -1,4 +1,4 @@
-//! Rendering of findings for people.
+//! Renders findings for people.
 
 use super::clean::{self, clean};
 use super::wrap::{columns, wrap};
@@ -9,13 +9,13 @@ use kubeshape_schema::Level as How;
 /// How messages look.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Appearance {
-    /// Whether they are coloured.
+    /// Whether messages are coloured.
     pub(crate) styled: bool,
     /// The number of columns.
     pub(crate) width: usize,
 }
 
-/// A finding with its place, its line of the source, and advice.
+/// Renders a finding with its position, its source line and advice.
 pub(crate) fn full(finding: &Finding, how: How, look: Appearance) -> String {
     let level = match how {
         How::Error => Level::ERROR,
@@ -38,14 +38,14 @@ pub(crate) fn full(finding: &Finding, how: How, look: Appearance) -> String {
                 excerpt.is_none_or(|excerpt| excerpt.text[..excerpt.span.start].chars().count() + 1 == place.column);
             match path_in_document(finding) {
                 Some(path) => group = group.element(Origin::path(format!("{input}, at {}", clean(path)))),
-                // The renderer counts columns in the excerpt, which is only a part of a long line.
+                // The renderer counts columns in the excerpt, which is only part of a long line.
                 None if !is_whole || excerpt.is_none() => {
                     group = group.element(Origin::path(input.clone()).line(place.line).char_column(place.column));
                 }
                 None => {}
             }
             if let Some(excerpt) = excerpt {
-                // Behind the underlined text, with a space.
+                // After the underlined text and a space.
                 let end = columns(&excerpt.text[..excerpt.span.end]);
                 is_said = gutter + 3 + end + 1 + columns(&detail) <= look.width;
                 let mut annotation = AnnotationKind::Primary.span(excerpt.span.clone());
@@ -77,7 +77,7 @@ pub(crate) fn full(finding: &Finding, how: How, look: Appearance) -> String {
     renderer.term_width(look.width).render(&[group])
 }
 
-/// A finding in a few lines, without its source.
+/// Renders a finding in a few lines, without its source.
 pub(crate) fn brief(finding: &Finding, how: How, look: Appearance) -> String {
     let (label, bold, reset) = match (look.styled, how) {
         (false, _) => ("", "", ""),
@@ -98,17 +98,17 @@ pub(crate) fn brief(finding: &Finding, how: How, look: Appearance) -> String {
 /// Codes whose advice proposes a bound or a name.
 const PROPOSES: [Code; 3] = [Code::CrdCelCost, Code::ObjectField, Code::ObjectFieldDropped];
 
-/// A finding on one line, as compilers write them.
+/// Renders a finding on one line, in the style of compilers.
 pub(crate) fn short(finding: &Finding, how: How) -> String {
     let place = if finding.input.is_some() { format!("{}: ", clean(&finding.location())) } else { String::new() };
     let message = with_about(clean(&finding.message()), finding);
-    // Other advice repeats what the message says.
+    // The advice of other codes repeats the message.
     let advice = finding.advice.as_deref().filter(|_| PROPOSES.contains(&finding.code));
     let help = advice.map(|advice| format!("; help: {}", clean(advice))).unwrap_or_default();
     format!("{place}{}[{}]: {message}{help}", how.name(), finding.code)
 }
 
-/// `INPUT:LINE:COLUMN`, or the path in the document if it is one long line.
+/// Returns `INPUT:LINE:COLUMN`, or the path in the document if it is one long line.
 pub(crate) fn where_it_is(finding: &Finding) -> String {
     match (path_in_document(finding), &finding.input) {
         (Some(path), Some(input)) => clean(&format!("{input} at {path}")),
@@ -116,7 +116,7 @@ pub(crate) fn where_it_is(finding: &Finding) -> String {
     }
 }
 
-/// The JSON pointer of a place in a long line.
+/// Returns the JSON pointer of a position in a long line.
 fn path_in_document(finding: &Finding) -> Option<&str> {
     let place = finding.place?;
     finding.pointer.as_deref().filter(|pointer| place.is_far() && !pointer.is_empty())
@@ -153,7 +153,7 @@ mod tests {
     const PLACE: Option<Place> = Some(Place { line: 3, column: 10 });
 
     #[test]
-    fn an_error_shows_its_place_and_what_to_do() {
+    fn an_error_shows_its_position_and_advice() {
         let excerpt = Excerpt { text: "  group: [a]".into(), span: 9..12 };
         let text = full(&finding(PLACE, Some(excerpt)), How::Error, LOOK);
         let expected = "\
@@ -170,7 +170,7 @@ error[KS1005]: A field has a value of the wrong type
     }
 
     #[test]
-    fn what_does_not_fit_behind_the_source_stands_below_it() {
+    fn a_message_that_does_not_fit_after_the_source_goes_below_it() {
         let excerpt = Excerpt { text: "  group: [a]".into(), span: 9..12 };
         let mut finding = finding(PLACE, Some(excerpt));
         finding.detail =
@@ -183,7 +183,7 @@ error[KS1005]: A field has a value of the wrong type
     }
 
     #[test]
-    fn a_place_may_be_a_character_of_several_bytes() {
+    fn a_position_can_be_a_character_of_several_bytes() {
         for c in ['\u{9b}', 'é', '\u{202e}'] {
             let excerpt = Excerpt { text: format!("a: {c}"), span: 3..3 };
             let text = full(&finding(PLACE, Some(excerpt)), How::Error, LOOK);
@@ -192,13 +192,13 @@ error[KS1005]: A field has a value of the wrong type
     }
 
     #[test]
-    fn an_error_without_source_is_shown_as_well() {
+    fn an_error_without_source_is_shown_too() {
         let text = full(&finding(None, None), How::Error, LOOK);
         assert!(text.contains("--> a.yaml\n") && text.contains("note: found a list"), "{text}");
     }
 
     #[test]
-    fn a_place_in_a_long_line_is_a_path() {
+    fn a_position_in_a_long_line_is_a_path() {
         let mut finding = finding(Some(Place { line: 1, column: 486_436 }), None);
         finding.pointer = Some("/paths/~1a/get".to_owned());
         let text = full(&finding, How::Error, LOOK);
@@ -208,7 +208,7 @@ error[KS1005]: A field has a value of the wrong type
     }
 
     #[test]
-    fn a_warning_is_brief() {
+    fn a_warning_is_short() {
         let text = brief(&finding(PLACE, None), How::Warning, LOOK);
         let expected = "\
 warning[KS1005]: a.yaml:3:10: A field has a value of the wrong type: found a

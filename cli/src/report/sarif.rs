@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// A finding as a result.
+/// Returns a finding as a result.
 pub(crate) fn result(finding: &Finding, how: Level) -> Value {
     of_line(&json!(finding), how)
 }
 
-/// A line of a report as a result.
+/// Returns a line of a report as a result.
 pub(crate) fn of_line(line: &Value, how: Level) -> Value {
     let text = |name: &str| line[name].as_str().filter(|text| !text.is_empty());
     let mut location = Map::new();
@@ -55,7 +55,7 @@ pub(crate) fn of_line(line: &Value, how: Level) -> Value {
     out
 }
 
-/// The document with these results.
+/// Returns the document with these results.
 pub(crate) fn document(mut results: Vec<Value>) -> Value {
     let codes: BTreeSet<Code> =
         results.iter().filter_map(|result| Code::parse(result["ruleId"].as_str().unwrap_or_default())).collect();
@@ -101,7 +101,8 @@ fn level(how: Level) -> &'static str {
     }
 }
 
-/// A path as a URI if it is absolute, else as a reference to one. What it cannot hold is encoded.
+/// Returns an absolute path as a URI, and a relative path as a relative reference. Characters that are not allowed
+/// there are encoded.
 fn uri(path: &str) -> String {
     let is_absolute = std::path::Path::new(path).is_absolute();
     let path = if std::path::MAIN_SEPARATOR == '\\' { path.replace('\\', "/") } else { path.to_owned() };
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_references_to_uris() {
+    fn paths_become_references_to_uris() {
         assert_eq!(uri("a/b c:é%.yaml"), "a/b%20c%3A%C3%A9%25.yaml");
         assert_eq!(uri("/abs/x y.json"), "file:///abs/x%20y.json");
         assert_eq!(uri("../x.json"), "../x.json");

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) files: usize,
-    /// Bytes of the inputs, as they are on disk.
+    /// The size of the inputs on disk, in bytes.
     pub(crate) bytes: u64,
     pub(crate) documents: usize,
     pub(crate) resources: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Totals {
     pub(crate) openapi: usize,
     pub(crate) skipped: usize,
     pub(crate) failed: usize,
-    /// Inputs among the failed ones whose bytes could not be read.
+    /// The number of failed inputs whose bytes could not be read.
     pub(crate) unreadable: usize,
     pub(crate) results: usize,
     pub(crate) pruned: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Totals {
 pub(crate) struct Tally(BTreeMap<Code, u64>);
 
 impl Tally {
-    /// Counts one.
+    /// Adds one to the count of a code.
     pub(crate) fn count(&mut self, code: Code) {
         *self.0.entry(code).or_default() += 1;
     }
@@ -48,17 +48,17 @@ impl Tally {
         }
     }
 
-    /// The count of a code.
+    /// Returns the count of a code.
     pub(crate) fn of(&self, code: Code) -> u64 {
         self.0.get(&code).copied().unwrap_or_default()
     }
 
-    /// The count of a kind.
+    /// Returns the count of a kind.
     pub(crate) fn get(&self, kind: NoteKind) -> u64 {
         self.codes().filter(|(code, _)| code.kind() == kind).map(|(_, n)| n).sum()
     }
 
-    /// The codes that were counted, in ascending order.
+    /// Returns the codes that were counted, in ascending order.
     pub(crate) fn codes(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
         self.0.iter().map(|(code, n)| (*code, *n)).filter(|(_, n)| *n > 0)
     }

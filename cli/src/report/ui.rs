@@ -23,16 +23,16 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Number of warnings with the same code that are shown without `--verbose`.
+/// The number of warnings with the same code that are shown without `--verbose`.
 const SHOWN: u64 = 3;
-/// The same of denied findings, which are shown with their source.
+/// The same for denied findings, which are shown with their source.
 const DENIED: u64 = 5;
-/// Bytes of findings that are written to standard output at once.
+/// The number of bytes of findings that are collected before they are written to standard output.
 const PENDING: usize = 32 << 10;
-/// A progress bar is shown after this time.
+/// A progress bar appears after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Writes a result to standard output. What a terminal would interpret does not reach one.
+/// Writes a result to standard output. If that is a terminal, characters that it would interpret are removed.
 ///
 /// # Errors
 /// Standard output is closed or full.
@@ -43,7 +43,8 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Fatal> {
     print_own(bytes)
 }
 
-/// Writes a text that only people read to standard output. It is always cleaned: a pager shows what it gets on a terminal.
+/// Writes a text that only people read to standard output. It is always cleaned, because a pager passes on to the
+/// terminal what it gets.
 ///
 /// # Errors
 /// Standard output is closed or full.
@@ -51,7 +52,7 @@ pub(crate) fn print_for_people(text: &str) -> Result<(), Fatal> {
     print_own(clean::lines(text).as_bytes())
 }
 
-/// Writes a text of our own, which may be coloured, to standard output.
+/// Writes our own text, which may be coloured, to standard output.
 ///
 /// # Errors
 /// Standard output is closed or full.
@@ -64,24 +65,24 @@ pub(crate) fn print_own(bytes: &[u8]) -> Result<(), Fatal> {
     out.write_all(bytes).and_then(|()| out.write_all(newline)).and_then(|()| out.flush()).map_err(Fatal::Stdout)
 }
 
-/// Says on standard error what is wrong with the command line, which configuration files are part of.
+/// Reports an error in the command line or in a configuration file on standard error.
 pub(crate) fn refuse(message: &clap::Error) {
     let text = message.render();
     let text = if is_coloured(When::Auto) { text.ansi().to_string() } else { text.to_string() };
     let _ = write!(io::stderr().lock(), "{}", clean::styled(&text));
 }
 
-/// Says something on standard error that belongs to no finding.
+/// Prints a text that belongs to no finding on standard error.
 pub(crate) fn say_aside(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Whether standard error is coloured.
+/// Returns whether standard error is coloured.
 pub(crate) fn is_coloured(when: When) -> bool {
     is_coloured_on(when, io::stderr().is_terminal())
 }
 
-/// Whether standard output is coloured.
+/// Returns whether standard output is coloured.
 pub(crate) fn is_output_coloured(when: When) -> bool {
     is_coloured_on(when, io::stdout().is_terminal())
 }
@@ -97,22 +98,22 @@ fn is_coloured_on(when: When, is_terminal: bool) -> bool {
     }
 }
 
-/// How a command tells what it finds: what holds for all commands, and what a configuration file says.
+/// How a command reports its findings: options of all commands, and the settings of a configuration file.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     pub(crate) color: When,
-    /// The rules of the configuration file, the ones that decide first before the others.
+    /// The rules of the configuration files. The rules that decide first come first.
     pub(crate) rules: Vec<LevelRules>,
 }
 
 impl Setup {
-    /// The levels of findings, with the rules of the command line first.
+    /// Returns the levels of findings, where the rules of the command line come first.
     pub(crate) fn levels(&self, args: &LevelArgs) -> Levels {
         Levels::new([args.rules()].into_iter().chain(self.rules.iter().cloned()))
     }
 }
 
-/// Which findings are shown.
+/// Decides which findings are shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Filter {
     levels: Levels,
@@ -127,7 +128,7 @@ pub(crate) struct Filter {
     notes: bool,
     /// Whether only the first notes of a code are shown to people.
     folds_notes: bool,
-    /// Whether the command reports files that it passes over, even without notes.
+    /// Whether the command reports files that it skips, even without notes.
     tells_passed_over: bool,
 }
 
@@ -137,17 +138,18 @@ impl Filter {
         &self.levels
     }
 
-    /// Whether findings with that code are counted and reported.
+    /// Returns whether findings with that code are counted and reported.
     pub(crate) fn counts(&self, code: Code) -> bool {
         self.levels.of(code) > Level::Off
     }
 
-    /// Whether a finding is shown, reported or kept as an example. `before` is how many with the same code came before it.
+    /// Returns whether a finding is shown, reported or kept as an example. `before` is the number of earlier findings
+    /// with the same code.
     pub(crate) fn wants(&self, code: Code, before: u64) -> bool {
         self.shows(code, before) || (self.report.is_some() && self.counts(code))
     }
 
-    /// Whether a finding is shown, or kept as an example.
+    /// Returns whether a finding is shown, or kept as an example.
     fn shows(&self, code: Code, before: u64) -> bool {
         let is_human = self.format == OutputFormat::Human;
         match self.levels.of(code) {
@@ -170,22 +172,22 @@ impl Filter {
         }
     }
 
-    /// Whether findings with that code are shown with their line of the source.
+    /// Returns whether findings with that code are shown with their source line.
     pub(crate) fn wants_excerpt(&self, code: Code) -> bool {
-        // Its length says where the marked text ends.
+        // The length of the excerpt is needed to compute the end of the marked text.
         let is_measured = |format| matches!(format, OutputFormat::Sarif | OutputFormat::Json);
         is_measured(self.format)
             || self.report.is_some_and(is_measured)
             || (self.format == OutputFormat::Human && (self.verbose || self.levels.of(code) == Level::Error))
     }
 
-    /// Whether a finding that is shown needs its JSON pointer.
+    /// Returns whether a finding that is shown needs its JSON pointer.
     pub(crate) fn wants_pointer(&self, before: u64) -> bool {
-        // To people, few are shown of a code, and they have places.
+        // People see only a few findings of a code, and those have positions.
         self.format != OutputFormat::Human || self.report.is_some() || self.verbose || before <= DENIED
     }
 
-    /// Whether losses are looked for.
+    /// Returns whether losses are needed at all.
     pub(crate) fn wants_losses(&self) -> bool {
         self.overview
             || self.report.is_some()
@@ -194,7 +196,7 @@ impl Filter {
     }
 }
 
-/// What is written to a file in a format of its own.
+/// A report file that has its own format.
 struct ReportFile {
     ui: Ui,
     path: PathBuf,
@@ -211,29 +213,29 @@ pub(crate) struct Ui {
     /// Whether progress is counted in files.
     in_files: bool,
     bar: Option<ProgressBar>,
-    /// Number of findings by code.
+    /// The number of findings by code.
     seen: Tally,
     /// Examples of losses.
     losses: Losses,
-    /// Results of a SARIF document.
+    /// The results of a SARIF document.
     sarif: Vec<Value>,
     gitlab: gitlab::Issues,
-    /// What was tested, for a JUnit document.
+    /// The test cases of a JUnit document.
     junit: Junit,
     /// A Markdown document.
     markdown: Markdown,
     first_error: Option<Code>,
-    /// What is shown, if it is kept instead.
+    /// The output so far, if it is kept instead of shown.
     kept: Option<RefCell<String>>,
-    /// Whether it is shown on standard output.
+    /// Whether findings go to standard output.
     on_output: bool,
     /// The report file.
     report: Option<Box<ReportFile>>,
-    /// What standard output still has to get. A terminal gets each line at once.
+    /// Text that is not yet written to standard output. A terminal gets each line at once.
     pending: Pending,
     /// Whether standard output is a terminal.
     on_terminal: bool,
-    /// Why standard output could not be written; nothing is shown there any more.
+    /// Why writing to standard output failed. After that, nothing more is written to it.
     failed: RefCell<Option<Fatal>>,
 }
 
@@ -280,49 +282,49 @@ impl Ui {
         }
     }
 
-    /// The same with these levels.
+    /// Sets the levels of findings.
     pub(crate) fn with_levels(mut self, levels: Levels) -> Ui {
         self.filter.levels = levels;
         self
     }
 
-    /// The same, with notes.
+    /// Shows notes, too.
     pub(crate) fn with_notes(mut self) -> Ui {
         self.filter.notes = true;
         self
     }
 
-    /// The same, with the first notes of each code.
+    /// Shows the first notes of each code.
     pub(crate) fn with_first_notes(mut self) -> Ui {
         self.filter.folds_notes = true;
         self.with_notes()
     }
 
-    /// The same, but files that are passed over are a note as any other.
+    /// Treats notes about skipped files like any other note.
     pub(crate) fn without_passed_over(mut self) -> Ui {
         self.filter.tells_passed_over = false;
         self
     }
 
-    /// The same, but what would be shown is kept for [`Ui::into_text`].
+    /// Keeps what would be shown for [`Ui::into_text`].
     pub(crate) fn keeping(mut self) -> Ui {
         self.kept = Some(RefCell::default());
         self
     }
 
-    /// The same, but findings are what the command prints, so that they go to standard output.
+    /// Writes findings to standard output, because they are the result of the command.
     pub(crate) fn on_output(mut self, color: When) -> Ui {
         self.on_output = true;
         self.look = Appearance { styled: is_output_coloured(color), width: width_of_output() };
         self
     }
 
-    /// What was kept.
+    /// Returns the kept text.
     pub(crate) fn into_text(self) -> String {
         self.kept.map(RefCell::into_inner).unwrap_or_default()
     }
 
-    /// The same in this format. Only people get a progress bar and a summary.
+    /// Sets the format. Only people get a progress bar and a summary.
     pub(crate) fn in_format(mut self, format: OutputFormat) -> Ui {
         self.filter.format = format;
         self.lively &= format == OutputFormat::Human;
@@ -330,8 +332,8 @@ impl Ui {
         self
     }
 
-    /// The same in this format, and with this report in its own. Findings go to the report whether they are shown or not.
-    /// What a filter depends on must be known before.
+    /// Sets the format, and adds a report file with its own format. Findings go to the report whether they are shown or
+    /// not. Everything that the filter depends on must be set before.
     pub(crate) fn reporting(self, (format, report): (OutputFormat, Option<(OutputFormat, &Path)>)) -> Ui {
         let mut ui = self.in_format(format);
         if let Some((format, path)) = report {
@@ -343,29 +345,29 @@ impl Ui {
         ui
     }
 
-    /// Whether anything is written in this format: to standard output, to standard error or to the report.
+    /// Returns whether anything is written in this format: to standard output, to standard error or to the report.
     pub(crate) fn has_format(&self, format: OutputFormat) -> bool {
         self.filter.format == format || self.filter.report == Some(format)
     }
 
-    /// Whether everything is written in this format.
+    /// Returns whether everything is written in this format.
     pub(crate) fn has_only(&self, format: OutputFormat) -> bool {
         self.filter.format == format && self.filter.report.is_none_or(|report| report == format)
     }
 
-    /// The report.
+    /// Returns the report file.
     fn file(&mut self) -> Option<&mut Ui> {
         self.report.as_mut().map(|report| &mut report.ui)
     }
 
-    /// Adds a finding to the report, and does not show it.
+    /// Adds a finding to the report without showing it.
     pub(crate) fn only_report(&mut self, finding: &Finding) {
         if let Some(file) = self.file() {
             file.finding(finding);
         }
     }
 
-    /// Which findings are shown.
+    /// Returns the filter that decides which findings are shown.
     pub(crate) fn filter(&self) -> &Filter {
         &self.filter
     }
@@ -381,7 +383,7 @@ impl Ui {
         self.in_files = true;
     }
 
-    /// Sets the number of bytes or files that are read.
+    /// Sets the number of bytes or files that have been read.
     pub(crate) fn progress(&mut self, done: u64) {
         if !self.lively {
             return;
@@ -459,7 +461,7 @@ impl Ui {
         }
     }
 
-    /// Prints lines to people as they are.
+    /// Prints lines to people without changing them.
     pub(crate) fn verbatim(&mut self, text: &str) {
         if self.filter.format == OutputFormat::Human {
             self.line(text);
@@ -486,7 +488,7 @@ impl Ui {
         }
     }
 
-    /// Names what is tested, if the format is JUnit. Findings about it let it fail.
+    /// Names the current test case, if the format is JUnit. Findings about it make it fail.
     pub(crate) fn case(&mut self, input: &str, name: &str) {
         if let Some(file) = self.file() {
             file.case(input, name);
@@ -496,7 +498,7 @@ impl Ui {
         }
     }
 
-    /// The same of two inputs that are compared.
+    /// The same as [`Ui::case`], for two inputs that are compared.
     pub(crate) fn compared(&mut self, input: &str, name: &str) {
         if let Some(file) = self.file() {
             file.compared(input, name);
@@ -506,7 +508,7 @@ impl Ui {
         }
     }
 
-    /// The same of what was tested before.
+    /// The same as [`Ui::case`], for a test that has ended.
     pub(crate) fn ended(&mut self, input: &str, name: &str) {
         if let Some(file) = self.file() {
             file.ended(input, name);
@@ -516,7 +518,7 @@ impl Ui {
         }
     }
 
-    /// Says the verdict on a definition: to people a line, and the beginning of a Markdown document.
+    /// Prints the verdict on a definition. People get a line; a Markdown document begins with it.
     pub(crate) fn verdict(&mut self, text: &str) {
         if let Some(file) = self.file() {
             file.verdict(text);
@@ -527,7 +529,7 @@ impl Ui {
         }
     }
 
-    /// A change, which is a row in a Markdown document whether it is shown as a finding or not.
+    /// Reports a change. In a Markdown document it is a table row, whether it is shown as a finding or not.
     pub(crate) fn change(&mut self, class: Class, finding: &Finding) {
         if let Some(file) = self.file() {
             file.change(class, finding);
@@ -547,7 +549,7 @@ impl Ui {
         }
     }
 
-    /// Prints an error to people that no finding tells.
+    /// Prints an error that is not a finding.
     pub(crate) fn error(&mut self, text: &str) {
         if let Some(file) = self.file() {
             file.error(text);
@@ -650,13 +652,14 @@ impl Ui {
         }
     }
 
-    /// The number of denied findings by code.
+    /// Returns the number of denied findings by code.
     fn denied(&self, totals: Option<&Totals>) -> Vec<(Code, u64)> {
         let tally = totals.map_or(&self.seen, |totals| &totals.tally);
         tally.codes().filter(|(code, _)| self.filter.levels.denied_by(*code).is_some()).collect()
     }
 
-    /// What kept findings from standard output or from the report, after all of them were shown.
+    /// Returns the error that kept findings from standard output or from the report. Call it after all findings were
+    /// shown.
     ///
     /// # Errors
     /// Standard output is closed or full, or the report cannot be written.
@@ -665,8 +668,8 @@ impl Ui {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Writes a line. Errors of standard error are ignored, because they cannot be shown; those of standard output are told by
-    /// [`Ui::written`].
+    /// Writes a line. Errors of standard error are ignored, because they cannot be shown. [`Ui::written`] returns those
+    /// of standard output.
     fn line(&self, text: &str) {
         let text = match self.filter.format {
             OutputFormat::Json | OutputFormat::Sarif | OutputFormat::Gitlab => clean::json(text),
@@ -699,7 +702,7 @@ impl Ui {
 }
 
 impl Ui {
-    /// Writes what standard output still has to get.
+    /// Writes the pending text to standard output.
     fn flush(&self) {
         let written = self.pending.write();
         let mut failed = self.failed.borrow_mut();
@@ -707,7 +710,7 @@ impl Ui {
     }
 }
 
-/// Lines that standard output still has to get.
+/// Lines that are not yet written to standard output.
 #[derive(Debug, Default)]
 struct Pending(RefCell<Vec<u8>>);
 
@@ -728,17 +731,17 @@ impl Pending {
 }
 
 impl Drop for Pending {
-    /// An error that ends the command does not take with it what was found before.
+    /// Flushes, so that an error that ends the command does not lose earlier findings.
     fn drop(&mut self) {
         let _ = self.write();
     }
 }
 
-/// `error: TEXT`
+/// Returns `error: TEXT`.
 fn labelled(text: &str, look: Appearance) -> String {
     let text = &*clean::lines(text);
     let label = if look.styled { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
-    // Further lines are lists, which are indented already.
+    // Further lines are lists, which are already indented.
     let (first, rest) = text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)));
     let first = wrap(&format!("{label}: {first}"), look.width, 0, "       ");
     rest.map_or_else(|| first.clone(), |rest| format!("{first}\n{rest}"))
@@ -800,7 +803,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_summary_says_everything() {
+    fn the_summary_has_all_counts() {
         let mut totals =
             Totals { files: 2, documents: 3, resources: 1, versions: 2, results: 4, skipped: 1, ..Totals::default() };
         totals.tally.count(Code::V2Nullable);

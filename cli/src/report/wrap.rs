@@ -1,21 +1,21 @@
-//! Lines that fit.
+//! Wraps text into lines that fit.
 
 use std::io;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// The width of messages where there is no terminal.
+/// The width of messages without a terminal.
 const USUAL: usize = 80;
-/// The narrowest and the widest lines.
+/// The minimum and maximum line width.
 const NARROW: usize = 40;
 const WIDE: usize = 100;
 
-/// The width of messages on standard error.
+/// Returns the width of messages on standard error.
 pub(crate) fn width_of_messages() -> usize {
     of(terminal_size::terminal_size_of(io::stderr()))
 }
 
-/// The width of texts on standard output.
+/// Returns the width of texts on standard output.
 pub(crate) fn width_of_output() -> usize {
     of(terminal_size::terminal_size_of(io::stdout()))
 }
@@ -24,8 +24,8 @@ fn of(size: Option<(terminal_size::Width, terminal_size::Height)>) -> usize {
     size.map_or(USUAL, |(width, _)| usize::from(width.0).clamp(NARROW, WIDE))
 }
 
-/// The text with line breaks between words, so that its lines are at most `width` wide. A word that is longer stays in
-/// one piece. The first line is `first` narrower, and the others begin with `indent`.
+/// Wraps the text between words into lines of at most `width` columns. Longer words are not split. The first line has
+/// `first` columns less, and the others begin with `indent`.
 pub(crate) fn wrap(text: &str, width: usize, first: usize, indent: &str) -> String {
     let text = &glued(text);
     let pad = " ".repeat(first);
@@ -40,12 +40,12 @@ pub(crate) fn wrap(text: &str, width: usize, first: usize, indent: &str) -> Stri
     wrapped.get(first..).unwrap_or_default().replace(GLUE, " ")
 }
 
-/// A character of private use, for spaces at which no line is broken.
+/// A private-use character that stands for spaces where no line may be broken.
 const GLUE: char = '\u{E000}';
-/// Longer pieces of code are broken.
+/// Longer pieces of code may be broken.
 const LONG: usize = 40;
 
-/// The text with spaces in short pieces of code glued: `nullable: true` stays on one line.
+/// Glues the spaces in short pieces of code, so that `nullable: true` stays on one line.
 fn glued(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, piece) in text.split('`').enumerate() {
@@ -62,7 +62,7 @@ fn glued(text: &str) -> String {
     out
 }
 
-/// How wide a text is on a terminal.
+/// Returns the width of a text on a terminal, in columns.
 pub(crate) fn columns(text: &str) -> usize {
     display_width(text)
 }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_break_between_words_only() {
+    fn lines_break_only_between_words() {
         let text = "x-kubernetes-preserve-unknown-fields is a long-ish word, \u{1b}[1mbold\u{1b}[0m is not";
         let expected = "x-kubernetes-preserve-unknown-fields\n  is a long-ish word,\n  \u{1b}[1mbold\u{1b}[0m is not";
         assert_eq!(wrap(text, 22, 0, "  "), expected);

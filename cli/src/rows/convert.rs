@@ -1,24 +1,24 @@
-//! Conversion of the definitions and documents of a row.
+//! Converts the definitions and documents of a row.
 
 use super::{Answer, Made, Row};
 use kubeshape::{Converted, Crd, Document, Findings};
 use kubeshape_input::{Code, Finding};
 use std::str::FromStr;
 
-/// Bytes that the results of a row may have.
+/// The maximum size of the results of a row, in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
-/// The shapes that rows are converted to: which of [`SHAPES`].
+/// The shapes that rows are converted to: a flag for each of [`SHAPES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shapes([bool; SHAPES.len()]);
 
-/// Names of shapes, as on the command line.
+/// The names of shapes, as on the command line.
 pub const SHAPES: [&str; 5] = ["v3", "v2", "smd", "jsonschema", "structural"];
 
 impl FromStr for Shapes {
     type Err = String;
 
-    /// Reads names with commas between them.
+    /// Parses names separated by commas.
     fn from_str(text: &str) -> Result<Shapes, String> {
         let mut out = [false; SHAPES.len()];
         for name in text.split(',').map(str::trim) {
@@ -43,7 +43,7 @@ struct Results {
 }
 
 impl Results {
-    /// Adds a result, or why there is none. Returns whether there is room for more.
+    /// Adds a result, or the reason why there is none. Returns whether there is room for more.
     fn add(&mut self, resource: &str, version: &str, shape: &'static str, made: Result<Converted, Findings>) -> bool {
         match made {
             Ok(converted) => {

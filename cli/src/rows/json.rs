@@ -1,4 +1,4 @@
-//! A row as a line of JSON, and its answer as one.
+//! Rows and answers as lines of JSON.
 
 use super::{Answer, Row, Worker};
 use crate::input::Reader;
@@ -10,7 +10,7 @@ use serde_json::json;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Works on lines, and keeps its buffers.
+/// Works on lines, and reuses its buffers.
 pub(crate) struct Lines<'t> {
     worker: Worker<'t>,
     tape: Tape,
@@ -24,20 +24,20 @@ impl<'t> Lines<'t> {
         Lines { worker, tape: Tape::new(), files: Reader::default(), paths }
     }
 
-    /// Works on a line, and appends the line of its answer. Returns its verdict.
+    /// Works on a line, and appends its answer as a line. Returns the verdict.
     pub(crate) fn line(&mut self, number: u64, line: &[u8], out: &mut Vec<u8>) -> &'static str {
         let (id, answer) = self.answer(number, line);
         Lines::write(&id, number, &answer, out);
         answer.verdict
     }
 
-    /// Appends the line of an answer.
+    /// Appends an answer as a line.
     pub(crate) fn write(id: &serde_json::Value, number: u64, answer: &Answer, out: &mut Vec<u8>) {
         let mut made = json!({ "id": id, "line": number, "verdict": answer.verdict, "findings": answer.findings });
         if !answer.results.is_empty() {
             made["results"] = json!(answer.results);
         }
-        // A vector takes everything, and findings have no member that JSON does not.
+        // Writing to a vector cannot fail, and all members of a finding are valid in JSON.
         let _ = serde_json::to_writer(&mut *out, &made);
         out.push(b'\n');
     }
@@ -80,7 +80,7 @@ impl<'t> Lines<'t> {
                 _ => Cow::Borrowed(node.as_str().unwrap_or_default()),
             })
         };
-        // A number is a mistake, not an empty text.
+        // A number here is an error, not an empty text.
         let is_text = |node: Node<'_>| matches!(node.kind(), Kind::Map | Kind::Seq) || node.as_str().is_some();
         let has_texts = ["text", "object", "new", "old"].iter().filter_map(|name| member(name)).all(is_text);
         let old = text(&["old"]).unwrap_or_default();

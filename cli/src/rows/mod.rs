@@ -1,7 +1,7 @@
-//! The work of commands on texts in memory, one row after the other: what `kubeshape stream` and other programs do.
+//! Runs the work of commands on texts in memory, one row at a time, for `kubeshape stream` and for other programs.
 //!
-//! A [`Task`] is prepared once and shared by threads; each thread has a [`Worker`]. A row never fails: what is wrong
-//! with it is in its [`Answer`].
+//! A [`Task`] is prepared once and shared by threads. Each thread has its own [`Worker`]. A row never fails: errors are
+//! part of its [`Answer`].
 //!
 //! # Example: two objects
 //! ```
@@ -35,7 +35,7 @@ pub use crate::args::{FieldValidation, MissingSchemas};
 pub use convert::{SHAPES, Shapes};
 pub use texts::ValidateOptions;
 
-/// Stack size that a thread needs for any row. Limits on depth bound the recursion.
+/// The stack size that a thread needs for any row. Limits on depth bound the recursion.
 pub const STACK: usize = crate::convert::STACK;
 
 /// What is done with every row.
@@ -62,14 +62,15 @@ impl Task {
         Ok(Task { work: Work::Validate(Box::new(texts::Texts::new(options)?)) })
     }
 
-    /// Says on which releases CustomResourceDefinitions install: `kubeshape check`. Verdicts are `accepted`, `refused`,
-    /// and `nothing` if there is no definition in the row. With `advice`, findings include what makes trouble later.
+    /// Reports on which releases CustomResourceDefinitions install: `kubeshape check`. Verdicts are `accepted`,
+    /// `refused`, and `nothing` if the row has no definition. With `advice`, findings include what can cause trouble
+    /// later.
     pub fn check(releases: Releases, advice: bool) -> Task {
         Task { work: Work::Check(Box::new(check::Context::of_rows(releases, advice))) }
     }
 
     /// Converts CustomResourceDefinitions and OpenAPI documents. Verdicts are `converted`, `refused`, and `nothing` if
-    /// there is nothing to convert in the row.
+    /// the row has nothing to convert.
     pub fn convert(shapes: Shapes) -> Task {
         Task { work: Work::Convert(shapes) }
     }
@@ -81,7 +82,8 @@ impl Task {
         Task { work: Work::Diff }
     }
 
-    /// Makes a worker for one thread. Its stack must have [`STACK`] bytes, unless rows are known to be flat.
+    /// Creates a worker for one thread. The stack of the thread must have [`STACK`] bytes, unless all rows are known to
+    /// be flat.
     pub fn worker(&self) -> Worker<'_> {
         let work = match &self.work {
             Work::Validate(texts) => Working::Validate(Box::new(texts.worker())),
@@ -93,7 +95,7 @@ impl Task {
     }
 }
 
-/// Works on rows one after the other, and keeps its buffers.
+/// Works on rows one at a time, and reuses its buffers.
 pub struct Worker<'t> {
     task: &'t Task,
     work: Working<'t>,
@@ -116,7 +118,7 @@ impl Worker<'_> {
             Working::Convert(shapes) => convert::answer(*shapes, row),
             Working::Diff => diff::answer(row),
         }));
-        // After a panic the state of a worker is unknown.
+        // After a panic, the state of a worker is unknown.
         answered.unwrap_or_else(|_| {
             self.work = self.task.worker().work;
             Answer::refused("internal error while working on the row; please report it with the row", name)
@@ -131,35 +133,35 @@ pub struct Row<'r> {
     pub name: &'r str,
     /// YAML or JSON, compressed or not.
     pub text: &'r [u8],
-    /// What the text replaces, for [`Task::diff`].
+    /// The text that `text` replaces, for [`Task::diff`].
     pub old: &'r [u8],
 }
 
 impl<'r> Row<'r> {
-    /// Returns a row that replaces nothing.
+    /// Returns a row without an old text.
     pub fn new(name: &'r str, text: &'r [u8]) -> Row<'r> {
         Row { name, text, old: b"" }
     }
 }
 
-/// What came of a row.
+/// The result of working on a row.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// One word; [`Task`] has the list.
+    /// One word. The functions of [`Task`] list the verdicts.
     pub verdict: &'static str,
-    /// What was found, in order.
+    /// The findings, in order.
     pub findings: Vec<Finding>,
-    /// What was made of the row.
+    /// The results of the row.
     pub results: Vec<Made>,
 }
 
 impl Answer {
-    /// An answer without results.
+    /// Returns an answer without results.
     pub(crate) fn new(verdict: &'static str, findings: Vec<Finding>) -> Answer {
         Answer { verdict, findings, results: Vec::new() }
     }
 
-    /// An answer about a row that cannot be worked on.
+    /// Returns an answer about a row that cannot be worked on.
     pub fn refused(detail: &str, name: &str) -> Answer {
         Answer::new("refused", vec![Finding::new(Code::Unreadable, detail).in_input(name)])
     }
@@ -168,9 +170,9 @@ impl Answer {
 /// One result of [`Task::convert`], or the class of a definition that [`Task::diff`] compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// The name of the definition; empty for a document.
+    /// The name of the definition. Empty for a document.
     pub resource: String,
-    /// Its version; empty if the result is for all versions.
+    /// Its version. Empty if the result is for all versions.
     pub version: String,
     /// The shape, as on the command line, or `class`.
     pub shape: &'static str,
@@ -189,7 +191,7 @@ impl Serialize for Made {
     }
 }
 
-/// The files and folders below these paths, as commands read them, with their names.
+/// Reads the files and folders at these paths as commands do. Returns the files with their names.
 ///
 /// # Errors
 /// Something cannot be read.
@@ -213,7 +215,7 @@ pub(crate) fn fatal(error: &crate::error::Fatal) -> Findings {
     Findings(vec![Finding::new(Code::Unreadable, error.to_string())])
 }
 
-/// The name of an input.
+/// Returns the name of an input.
 pub(crate) fn shared(name: &str) -> Arc<str> {
     Arc::from(name)
 }

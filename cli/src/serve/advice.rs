@@ -1,4 +1,5 @@
-//! What clients are warned of because of lifecycles: fields by `x-kubernetes-api-lifecycle` of the inputs, and built-in kinds.
+//! Lifecycle warnings for clients: about fields, from `x-kubernetes-api-lifecycle` in the inputs, and about built-in
+//! kinds.
 
 use arc_swap::ArcSwap;
 use kubeshape_input::Document;
@@ -8,7 +9,7 @@ use kubeshape_server::Emulation;
 use kubeshape_yaml::Node;
 use std::sync::Arc;
 
-/// The lifecycles of what is served. The hub changes them, requests read them.
+/// The lifecycles of what is served. The hub changes them; requests read them.
 #[derive(Debug)]
 pub(super) struct Lifecycles {
     cluster: Cluster,
@@ -22,19 +23,19 @@ impl Lifecycles {
         Lifecycles { cluster, deprecations, inputs: ArcSwap::default() }
     }
 
-    /// The gates of the command line that no schema names.
+    /// Returns the gates of the command line that no schema names.
     pub(super) fn unnamed_gates(&self) -> Vec<&str> {
         let inputs = self.inputs.load();
         let gates = self.cluster.gates.keys().map(String::as_str);
         gates.filter(|gate| !Emulation::has_gate(gate) && !inputs.has_gate(gate)).collect()
     }
 
-    /// Takes in a document that does not change.
+    /// Reads a document that does not change.
     pub(super) fn read(&self, name: &Arc<str>, bytes: &[u8]) {
         self.change(|inputs| inputs.read(Arc::clone(name), bytes));
     }
 
-    /// Takes in what a file holds now.
+    /// Sets the current documents of a file.
     pub(super) fn set(&self, name: &Arc<str>, documents: &[Document]) {
         self.change(|inputs| inputs.set(Arc::clone(name), documents));
     }

@@ -1,4 +1,4 @@
-//! Objects on disk, in an embedded database (`redb`).
+//! Stores objects on disk, in an embedded database (`redb`).
 //!
 //! A change is on disk before its request is answered: each write is a transaction that is synchronised with the disk. So an answered
 //! write survives the end of the process and of the system at any moment, there are no half objects, and revisions never go back.
@@ -20,51 +20,51 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Resource and path; revision and text. Texts begin with their checksum.
+/// From resource and path to revision and text. Texts begin with their checksum.
 const OBJECTS: TableDefinition<'_, (&str, &str), (u64, &[u8])> = TableDefinition::new("objects");
-/// By revision.
+/// Changes by revision.
 const HISTORY: TableDefinition<'_, u64, Row<'_>> = TableDefinition::new("history");
-/// `format`, `revision`, `forgotten`.
+/// The numbers `format`, `revision` and `forgotten`.
 const NUMBERS: TableDefinition<'_, &str, u64> = TableDefinition::new("numbers");
 
 /// A change: verb, resource, path, the text afterwards, the revision and the text before.
 type Row<'r> = (u8, &'r str, &'r str, &'r [u8], u64, &'r [u8]);
 
-/// The check of readiness.
+/// The name of the readiness check.
 const CHECK: &str = "data";
-/// The form of the tables.
+/// The current format of the tables.
 const FORMAT: u64 = 2;
-/// The form without checksums.
+/// The format without checksums.
 const FIRST_FORMAT: u64 = 1;
-/// Bytes of a checksum.
+/// The size of a checksum in bytes.
 const CHECKSUM: usize = 8;
-/// A file that is larger than this and [`SPARSE`] times its content is made smaller at the start.
+/// A file that is larger than this and larger than [`SPARSE`] times its content is compacted at the start.
 const LARGE_FILE: u64 = 8 << 20;
 const SPARSE: u64 = 4;
-/// Bytes on the disk that deletions can use when it is full.
+/// Disk space reserved for deletions when the disk is full, in bytes.
 const RESERVED: usize = 8 << 20;
-/// Bytes of pages that the database keeps in memory. The objects are in memory anyway.
+/// Bytes of pages that the database caches. The objects are in memory anyway.
 const CACHE: usize = 16 << 20;
 
-/// A file with objects cannot be used.
+/// An error for a file with objects that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DataError {
-    /// It cannot be opened: it cannot be read or written, another process has it open, or it is no database.
+    /// It cannot be opened: it cannot be read or written, another process has it open, or it is not a database.
     #[error("cannot use {path} for objects: {reason}")]
     Open {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The disk or another program has changed it.
+    /// A disk error or another program has changed it.
     #[error(
         "cannot use {path} for objects: the file is damaged: {reason}; put a copy in its place, or move it away and begin without objects"
     )]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The damage.
         reason: String,
     },
     /// A later version of this program wrote it.
@@ -83,11 +83,11 @@ pub(super) enum DataError {
 #[derive(Debug)]
 pub(super) struct Data {
     file: File,
-    /// None after a failure: what could not be written, because the disk was full, is tried again with a database that is
-    /// opened anew.
+    /// `None` after a failure. A change that could not be written because the disk was full is tried again with a newly
+    /// opened database.
     tables: Mutex<Option<Tables>>,
     reserve: Reserve,
-    /// Says whether the last change was kept.
+    /// Reports whether the last change was stored.
     readiness: Arc<Readiness>,
 }
 
@@ -101,14 +101,14 @@ struct Tables {
 enum Failure {
     #[error(transparent)]
     Database(Box<redb::Error>),
-    /// What is damaged.
+    /// The data is damaged, in this way.
     #[error("{0}")]
     Damaged(String),
     #[error("the disk is full, and only deletions have room")]
     Full,
 }
 
-/// The errors of the database.
+/// Conversions from the errors of the database.
 macro_rules! failures {
     ($($error:ty),*) => {
         $(impl From<$error> for Failure {
@@ -132,7 +132,7 @@ failures!(
 );
 
 impl Failure {
-    /// Whether the disk has no room.
+    /// Returns whether the disk is full.
     fn is_full(&self) -> bool {
         let kinds = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
         match self {
@@ -143,7 +143,7 @@ impl Failure {
     }
 }
 
-/// Calls the database, which panics about some damaged files.
+/// Calls the database. Catches panics, because it panics on some damaged files.
 fn guarded<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
@@ -152,7 +152,8 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     })
 }
 
-/// A file that takes room on the disk. It is deleted when a deletion needs the room, and made again as soon as it can be.
+/// A file that reserves disk space. It is deleted when a deletion needs the space, and created again as soon as
+/// possible.
 #[derive(Debug)]
 struct Reserve(PathBuf);
 
@@ -167,7 +168,7 @@ impl Reserve {
         fs::symlink_metadata(&self.0).is_ok_and(|metadata| metadata.is_file() && metadata.len() == RESERVED as u64)
     }
 
-    /// Makes the file, if it is not there. Returns whether it is there.
+    /// Creates the file if it does not exist. Returns whether it exists afterwards.
     fn make(&self) -> bool {
         self.is_there() || self.fill().is_ok()
     }
@@ -179,7 +180,7 @@ impl Reserve {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let filled = options.open(&self.0).and_then(|mut file| {
-            // Zeros may take no room.
+            // Zeros may take no space on the disk.
             let block: Vec<u8> = (0..RESERVED).map(|n| (n % 251) as u8).collect();
             file.write_all(&block)?;
             file.sync_all()
@@ -188,12 +189,12 @@ impl Reserve {
     }
 
     fn release(&self) {
-        // Where nothing is, there is nothing to delete.
+        // If there is no file, there is nothing to delete.
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// A text with its checksum in front.
+/// Returns a text with its checksum in front.
 fn sealed(resource: &str, path: &str, revision: u64, text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(CHECKSUM + text.len());
     out.extend_from_slice(&checksum(resource, path, revision, text));
@@ -211,7 +212,7 @@ fn checksum(resource: &str, path: &str, revision: u64, text: &[u8]) -> [u8; CHEC
     out
 }
 
-/// The text behind a checksum.
+/// Returns the text after a checksum.
 ///
 /// # Errors
 /// They do not fit.
@@ -257,7 +258,7 @@ impl Data {
         Ok((data, store))
     }
 
-    /// The same, with what says whether objects can be kept.
+    /// Sets where to report whether objects can be stored.
     pub(super) fn with_readiness(self, readiness: Arc<Readiness>) -> Data {
         readiness.set(CHECK, None);
         Data { readiness, ..self }
@@ -276,14 +277,14 @@ impl Data {
         }
         let written = self.attempt(&mut current, store, since, Events::Kept);
         if deletes && written.as_ref().is_err_and(Failure::is_full) {
-            // The history holds what is deleted. Without it, clients list again after a restart.
+            // The history contains deleted objects. Without it, clients have to list again after a restart.
             self.reserve.release();
             return self.attempt(&mut current, store, since, Events::Dropped);
         }
         written
     }
 
-    /// Gives room in the file back to the disk.
+    /// Returns unused space in the file to the disk.
     fn shrink(current: &mut Option<Tables>) {
         let Some(mut tables) = current.take() else { return };
         if guarded(|| Ok(tables.database.compact().is_ok())).is_ok_and(|is_done| is_done) {
@@ -294,7 +295,7 @@ impl Data {
     fn attempt(&self, current: &mut Option<Tables>, store: &Store, since: u64, events: Events) -> Result<(), Failure> {
         let (tables, is_behind) = match current.take() {
             Some(tables) => (tables, false),
-            // What the change that failed left behind is not known.
+            // The state that the failed change left behind is unknown.
             None => (guarded(|| Tables::open(&self.file))?, true),
         };
         guarded(|| tables.write(store, since, is_behind, events))?;
@@ -303,14 +304,14 @@ impl Data {
     }
 }
 
-/// Whether the history is kept with a change.
+/// Whether the history is stored with a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Events {
     Kept,
     Dropped,
 }
 
-/// What a file holds.
+/// The content of a file.
 struct Read {
     format: u64,
     saved: Saved,
@@ -324,7 +325,8 @@ impl Tables {
         Ok(Tables { database: builder.create_with_backend(file)? })
     }
 
-    /// The tables in the newest format, in a file that is not much larger than its content. `size` is that of the file.
+    /// Converts the tables to the newest format, in a file that is not much larger than its content. `size` is the size
+    /// of the file.
     fn tidied(mut self, store: &Store, format: u64, size: u64) -> Result<Tables, Failure> {
         if format != FORMAT {
             self.write(store, store.revision(), true, Events::Kept)?;
@@ -334,18 +336,18 @@ impl Tables {
         let history = history.iter().map(|event| 2 * event.object.json().len() as u64);
         let content: u64 = texts.chain(history).sum();
         if size > LARGE_FILE && size / SPARSE > content {
-            // Without room for it, the file stays as it is.
+            // If there is no space for compaction, the file stays as it is.
             let _ = self.database.compact();
         }
         Ok(self)
     }
 
-    /// What the file holds. The inner error is a format that is not known.
+    /// Reads the content of the file. The inner error is an unknown format.
     fn read(&self) -> Result<Result<Read, u64>, Failure> {
         let mut format = FORMAT;
         let transaction = self.database.begin_write()?;
         {
-            // They are made, if they are not there.
+            // Opening creates the tables if they do not exist.
             let mut numbers = transaction.open_table(NUMBERS)?;
             let found = numbers.get("format")?.map(|format| format.value());
             match found {
@@ -392,7 +394,7 @@ impl Tables {
         Ok(Ok(Read { format, saved }))
     }
 
-    /// Writes the changes of a store since a revision; all of the store, if the tables may hold something else.
+    /// Writes the changes of a store since a revision. Writes the whole store if the tables may hold something else.
     fn write(&self, store: &Store, since: u64, is_behind: bool, kept_events: Events) -> Result<(), Failure> {
         let revision = store.revision();
         let transaction = self.database.begin_write()?;
@@ -410,7 +412,8 @@ impl Tables {
             };
             let format = numbers.insert("format", FORMAT)?.map(|format| format.value());
             let kept = numbers.get("revision")?.map(|revision| revision.value());
-            // A change that failed is gone, unless the file has a later revision than the one that is known to be kept.
+            // A failed change is not in the file, unless the file has a later revision than the last one known to be
+            // stored.
             let is_known = format == Some(FORMAT) && (!is_behind || kept.is_some_and(|kept| kept <= since));
             let from = kept.map_or(since, |kept| kept.min(since));
             let known = if is_known { store.events_after(from).ok() } else { None };
@@ -474,7 +477,7 @@ mod tests {
     use kubeshape_objects::store::Limits;
 
     #[test]
-    fn what_is_no_file_of_objects_is_told_and_stays() {
+    fn a_file_that_is_not_of_objects_is_reported_and_stays() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("objects");
         std::fs::write(&path, "kind: List\n").expect("a file");
@@ -486,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_is_that_of_one_text_at_one_place() {
+    fn a_checksum_depends_on_text_and_place() {
         let text = sealed("v1 configmaps", "default/a", 7, b"{}");
         assert_eq!(opened(FORMAT, ("v1 configmaps", "default/a"), 7, &text).expect("it fits"), b"{}");
         for (resource, path, revision) in
@@ -502,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reserve_is_there_or_not_at_all() {
+    fn the_reserve_exists_completely_or_not_at_all() {
         let folder = tempfile::tempdir().expect("a folder");
         let reserve = Reserve::beside(&folder.path().join("objects"));
         assert!(!reserve.is_there() && reserve.make() && reserve.is_there() && reserve.make());
@@ -514,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_mostly_empty_is_made_smaller_at_the_start() {
+    fn a_mostly_empty_file_is_compacted_at_the_start() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("objects");
         let (data, _) = Data::open(&path, Limits::default()).expect("a new file");
@@ -534,7 +537,7 @@ mod tests {
                 transaction.commit().expect("room");
             }
         }
-        // As after a crash: the database makes a file smaller that it closes.
+        // As after a crash: the database compacts a file when it closes it.
         let path = folder.path().join("copy");
         std::fs::copy(folder.path().join("objects"), &path).expect("a copy");
         let size = || std::fs::metadata(&path).expect("the file").len();
@@ -544,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn one_process_has_the_file() {
+    fn only_one_process_can_open_the_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("objects");
         let (first, store) = Data::open(&path, Limits::default()).expect("a new file");

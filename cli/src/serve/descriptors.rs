@@ -1,13 +1,13 @@
-//! File descriptors: how many there are, and how many connections they are enough for.
+//! File descriptors: their limit, and how many connections it allows.
 
 use crate::error::describe;
 use kubeshape_input::Finding;
 
-/// Descriptors that are not for connections of clients: input files that are read, sockets, the watcher, the log, and
-/// connections to aggregated servers.
+/// Descriptors that are reserved for other uses than connections of clients: input files, listening sockets, the
+/// watcher, the log, and connections to aggregated servers.
 pub(super) const RESERVE: usize = 64;
 
-/// Raises the soft limit on open files to the hard limit. Returns the number of connections that there is room for, at most
+/// Raises the soft limit on open files to the hard limit. Returns the number of connections that this allows, at most
 /// `wanted`.
 pub(super) fn connections(wanted: usize) -> usize {
     let Some(limit) = raised() else { return wanted };
@@ -20,18 +20,18 @@ pub(super) fn connections(wanted: usize) -> usize {
     wanted.min(room)
 }
 
-/// The connections that there is room for. Of a small limit, a quarter is for connections.
+/// Returns the number of connections that a limit allows. If the limit is small, a quarter of it is for connections.
 fn room(limit: usize) -> usize {
     limit.saturating_sub(RESERVE).max(limit / 4).max(1)
 }
 
-/// The limit on open files, as high as it can be; `None` if there is none.
+/// Raises the limit on open files as far as possible, and returns it. Returns `None` if there is no limit.
 #[cfg(unix)]
 fn raised() -> Option<usize> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let before = getrlimit(Resource::Nofile);
     if before.current != before.maximum {
-        // Where it cannot be raised so far, the soft limit stays.
+        // If it cannot be raised that far, the soft limit stays.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: before.maximum, ..before });
     }
     getrlimit(Resource::Nofile).current.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
@@ -42,7 +42,7 @@ fn raised() -> Option<usize> {
     None
 }
 
-/// Whether an input cannot be read only because the system has no room at the moment.
+/// Returns whether an input cannot be read only because the system has no resources at the moment.
 #[cfg(unix)]
 pub(super) fn is_shortage(finding: &Finding) -> bool {
     use rustix::io::Errno;
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_the_descriptors_is_kept_for_files() {
+    fn some_descriptors_are_reserved_for_files() {
         for (limit, expected) in [(1, 1), (40, 10), (64, 16), (200, 136), (1024, 960), (20_000, 19_936)] {
             assert_eq!(room(limit), expected, "{limit}");
         }
@@ -69,7 +69,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_shortage_is_told_from_other_errors() {
+    fn a_shortage_is_distinguished_from_other_errors() {
         let finding = |errno: rustix::io::Errno| {
             Finding::new(kubeshape_input::Code::Unreadable, describe(&std::io::Error::from(errno)))
         };

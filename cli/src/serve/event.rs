@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub(super) enum Event {
     /// There are [`Changes`] of files.
     Files,
-    /// Files changed, and the paths are not known.
+    /// Files changed, but the paths are not known.
     Rescan,
     /// All files have to be read again (SIGHUP).
     Reload,
@@ -24,30 +24,30 @@ pub(super) enum Event {
     Stop,
 }
 
-/// What the system says of a path.
+/// What the system reports about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     /// Its content is complete: a writer closed it.
     Closed,
-    /// It got this name, and is complete.
+    /// It was renamed to this name, and is complete.
     Named,
-    /// Somebody writes to it, and the system will tell when the file is closed.
+    /// A program is writing to it, and the system will report when the file is closed.
     Writing,
-    /// It is new, or is written where the system tells no more. More may follow.
+    /// It is new, or it is written where the system does not report when the file is closed. More changes may follow.
     Open,
-    /// It is gone and was no folder. More may follow.
+    /// It was removed, and was not a folder. More changes may follow.
     Gone,
     /// Something else about it changed, such as its mode.
     Other,
 }
 
-/// If more paths than this wait for the hub, it looks at all files instead.
+/// If more paths than this wait for the hub, it checks all files instead.
 pub(super) const MANY: usize = 10_000;
-/// A file that nobody closes is read after this time all the same.
+/// A file that is not closed within this time is read anyway.
 const SLOW: Duration = Duration::from_secs(5);
 
-/// Paths that changed and that the hub did not take yet. The hub is told when a path is new among them and when its file
-/// is complete, so a file that is written in many steps wakes it twice.
+/// Changed paths that the hub has not taken yet. The hub is notified when a path is new among them and when its file is
+/// complete, so a file that is written in many steps wakes it twice.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Changes(Arc<Mutex<Pending>>);
 
@@ -64,7 +64,7 @@ struct Pending {
 enum State {
     Complete,
     Open,
-    /// Since that time.
+    /// The time at which writing began.
     Writing(Instant),
 }
 
@@ -78,10 +78,10 @@ impl Changes {
         self.pending().places = Arc::new(places);
     }
 
-    /// Adds changes of paths. Returns whether the hub has to be told.
+    /// Adds changes of paths. Returns whether the hub has to be notified.
     pub(super) fn add(&self, changes: Vec<(PathBuf, Change)>, now: Instant) -> bool {
         let places = Arc::clone(&self.pending().places);
-        // Only files are written. What is gone cannot be looked at; links that matter are known.
+        // Only files are written. A removed file cannot be checked, and links that matter are known.
         let concerns = |(path, change): &(PathBuf, Change)| match change {
             Change::Closed | Change::Writing | Change::Gone => places.concern_file(path),
             _ => places.concern(path),
@@ -110,20 +110,20 @@ impl Changes {
         tell
     }
 
-    /// Whether more may follow for one of the paths.
+    /// Returns whether more changes may follow for one of the paths.
     pub(super) fn is_ongoing(&self) -> bool {
         let pending = self.pending();
         pending.overflowed || pending.paths.values().any(|state| *state != State::Complete)
     }
 
-    /// When a file that is being written has to be read all the same.
+    /// Returns the time at which a file that is still being written has to be read anyway.
     pub(super) fn due(&self) -> Option<Instant> {
         let of = |state: &State| if let State::Writing(since) = state { Some(*since + SLOW) } else { None };
         self.pending().paths.values().filter_map(of).min()
     }
 
-    /// Takes the paths, except those of files that are being written; none if there were too many. Returns whether there
-    /// was anything.
+    /// Takes the paths, except those of files that are still being written. Takes none if there were too many. Returns
+    /// whether there was anything.
     pub(super) fn take(&self, into: &mut Taken, now: Instant) -> bool {
         let mut pending = self.pending();
         let waits = |state: &State| matches!(state, State::Writing(since) if now < *since + SLOW);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hub_is_told_of_new_changes_and_of_complete_files() {
+    fn the_hub_is_notified_of_new_changes_and_of_complete_files() {
         let now = Instant::now();
         let changes = changes(&["/a", "/b"]);
         let add = |path: &str, change| changes.add(vec![(path.into(), change)], now);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_paths_that_wait_are_bounded() {
+    fn the_number_of_waiting_paths_is_bounded() {
         let names: Vec<String> = (0..=MANY).map(|i| format!("/{i}")).collect();
         let changes = changes(&names.iter().map(String::as_str).collect::<Vec<_>>());
         for name in &names {

@@ -3,7 +3,7 @@
 use kubeshape_input::{Finding, Place};
 use kubeshape_schema::{Level, Levels};
 
-/// `FILE:LINE:COLUMN: CODE detail`
+/// Returns `FILE:LINE:COLUMN: CODE detail`.
 pub(super) fn line(finding: &Finding) -> String {
     format!("{}: {} {}", finding.location(), finding.code, finding.detail)
 }
@@ -11,10 +11,10 @@ pub(super) fn line(finding: &Finding) -> String {
 /// The target of logged findings.
 pub(super) const TARGET: &str = module_path!();
 
-/// What a fault of an input affects, in the words by which KEP-2896 finds such lines in the log of a server.
+/// What an error in an input affects, in the words by which KEP-2896 finds such lines in the log of a server.
 const AFFECTS: &str = "OpenAPI spec (swagger)";
 
-/// Logs a finding with its place.
+/// Logs a finding with its position.
 pub(super) fn log(finding: &Finding, levels: &Levels) {
     let Finding { code, detail, .. } = finding;
     let file = finding.input.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The guide has the figures of the command's own limits; those of connections are checked beside them.
+//! Checks that the guide has the command's own limits. Those of connections are checked where they are defined.
 
 use super::{descriptors, event, inputs, log};
 

@@ -1,5 +1,5 @@
 //! The hub: a thread that owns the store. It handles events, applies changes to the store, and swaps snapshots. Nothing
-//! else changes what is served. Without events, it waits.
+//! else changes what is served. Without events, it sleeps.
 
 use super::event::{Changes, Event, Taken};
 use super::inputs::{self, Inputs, Scan};
@@ -18,17 +18,17 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Changes come in bursts. A burst ends when there was no event for this time. A complete file that changes alone does not
-/// wait for that.
+/// Changes come in bursts. A burst ends after this time without an event. A complete file that is the only change is
+/// handled without waiting.
 const QUIET: Duration = Duration::from_millis(25);
-/// A burst is handled after this time, even if it goes on.
+/// A burst is handled after this time, even if it continues.
 const LONGEST: Duration = Duration::from_millis(500);
-/// When files are read again that could not be read because the system had no room.
+/// When to retry files that could not be read because the system had no resources.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Number of broken files that `/readyz` names.
+/// The number of broken files that `/readyz` names.
 const NAMED: usize = 5;
 
-/// Why an emptied file is held.
+/// Why the content of an emptied file is held.
 const EMPTIED: &str = "found nothing to serve in it, expected a document";
 
 /// The name of the check for the inputs in `/readyz`.
@@ -41,40 +41,40 @@ pub(super) struct Hub {
     pub(super) secrets: Secrets,
     pub(super) live: Arc<Live>,
     pub(super) metrics: Arc<Metrics>,
-    /// What is served, and so measured.
+    /// The features that are served, for the metrics.
     pub(super) features: Features,
     pub(super) readiness: Arc<Readiness>,
     pub(super) watcher: Option<Watcher>,
     /// Changes of files that the watcher saw.
     pub(super) changes: Changes,
-    /// How long contents that vanished are still served.
+    /// How long content that vanished is still served.
     pub(super) grace: Duration,
-    /// Such contents, by name of the file.
+    /// Such content, by file name.
     pub(super) held: BTreeMap<Arc<str>, Held>,
     /// The first finding of each file that cannot be read.
     pub(super) broken: Vec<Finding>,
     /// The levels of findings.
     pub(super) levels: Levels,
-    /// Names of definitions that are published as clients wrote them.
+    /// The names of definitions that are published as clients wrote them.
     pub(super) given: BTreeSet<Arc<str>>,
-    /// What is served of objects; `None` if only schemas are.
+    /// The objects that are served. `None` if only schemas are served.
     pub(super) resources: Option<Resources>,
 }
 
-/// A file that was emptied or vanished, and whose last content is still served.
+/// A file that was emptied or removed, but whose last content is still served.
 #[derive(Debug)]
 pub(super) struct Held {
     until: Instant,
-    /// What happens then.
+    /// The change that is applied when the grace period ends.
     change: Change,
     finding: Finding,
 }
 
 /// The result of the first scan.
 pub(super) struct FirstScan {
-    /// Those that cannot be read, and why.
+    /// Files that cannot be read, with the reason.
     pub(super) unreadable: Vec<Finding>,
-    /// What there is to say about what was passed over.
+    /// Findings about skipped files.
     pub(super) passed_over: Vec<Finding>,
     pub(super) applied: Applied,
 }
@@ -126,7 +126,7 @@ impl Hub {
     /// Handles events until the server stops.
     pub(super) fn run(mut self, events: &Receiver<Event>) {
         let mut last: Option<Instant> = None;
-        // When files are read again that could not be read for want of resources.
+        // When to retry files that could not be read for lack of resources.
         let mut again: Option<Instant> = None;
         loop {
             let is_short = self.inputs.unreadable().any(descriptors::is_shortage);
@@ -153,7 +153,7 @@ impl Hub {
                 self.early(&mut burst, events);
             }
             let until = Instant::now() + LONGEST;
-            // Editors write in several steps, with many events. Sleeping, unlike waiting, is not interrupted by them.
+            // Editors write in several steps, with many events. Unlike waiting, sleeping is not interrupted by them.
             // States of aggregated servers are complete, so they are handled at once.
             while !burst.stop && (burst.everything || burst.files) && Instant::now() < until {
                 std::thread::sleep(QUIET);
@@ -170,7 +170,8 @@ impl Hub {
         }
     }
 
-    /// Serves the files of a first change at once if they are complete and whole. All others wait for the end of the burst.
+    /// Serves the files of a first change at once, if they are complete and valid. All others wait for the end of the
+    /// burst.
     fn early(&mut self, burst: &mut Burst, events: &Receiver<Event>) {
         let until = Instant::now() + QUIET;
         while !burst.stop && self.changes.is_ongoing() {
@@ -202,7 +203,7 @@ impl Hub {
         }
     }
 
-    /// Publishes the definitions that are kept from the last time, and that no file defines.
+    /// Publishes the definitions that were stored by an earlier run, unless a file defines them.
     pub(super) fn publish_kept(&mut self) {
         let Some(resources) = &self.resources else { return };
         let kept: BTreeSet<Arc<str>> =
@@ -288,7 +289,7 @@ impl Hub {
         self.release();
     }
 
-    /// Says what became of changed files.
+    /// Logs the results of changed files.
     fn applied(&mut self, applied: &Applied, files: usize, began: Instant) {
         let before = std::mem::take(&mut self.broken);
         for finding in &applied.findings {
@@ -309,7 +310,7 @@ impl Hub {
         self.report();
     }
 
-    /// Still serves what a file held before it was emptied or vanished.
+    /// Continues to serve the earlier content of a file that was emptied or removed.
     fn hold(&mut self, change: Change, mut finding: Finding) {
         let until = self.held.get(&change.name).map_or_else(|| Instant::now() + self.grace, |held| held.until);
         finding.detail = format!("{}; what it held before is served for {:?}", finding.detail, self.grace);
@@ -317,7 +318,7 @@ impl Hub {
         self.held.insert(Arc::clone(&change.name), Held { until, change, finding });
     }
 
-    /// Applies what was held long enough, and files that count as deleted by now.
+    /// Applies changes that were held long enough, and files that now count as deleted.
     fn release(&mut self) {
         let now = Instant::now();
         let is_over = |held: &Held| {
@@ -347,7 +348,8 @@ impl Hub {
             let defined = resources.change(taken.iter().filter(|change| applied.has_taken(change)));
             let Defined { names, findings, refused } = defined;
             applied.findings.extend(findings);
-            // What is not taken in is not published either, and who has a contested name is in the stored definitions.
+            // A definition that is not stored is not published either, and the stored definitions say who has a
+            // contested name.
             let mut stored = resources.contested();
             stored.extend(refused);
             let is_of_files = |name: &Arc<str>| !stored.contains(name);
@@ -384,7 +386,7 @@ impl Hub {
         }
         let snapshot = self.store.snapshot();
         let made = began.elapsed();
-        // They are made together, so the time of each is not known.
+        // They are made together, so the individual times are not known.
         let each = made / u32::try_from(applied.documents.len().max(1)).unwrap_or(u32::MAX);
         let documents = if self.features.openapi_v3 { applied.documents.as_slice() } else { &[] };
         if !documents.is_empty() {
@@ -400,8 +402,8 @@ impl Hub {
             self.metrics.regenerated("v3", reason, each);
         }
         self.live.swap(Arc::clone(&snapshot));
-        // With `Tags::Content`, all of a list behind what changed is hashed. Requests for documents do not wait for that, and
-        // those for the list find it begun.
+        // With `Tags::Content`, the whole list behind the change is hashed. Requests for documents do not wait for
+        // that, and requests for the list find it started.
         if !applied.documents.is_empty() {
             snapshot.index.hash();
         }
@@ -416,7 +418,7 @@ impl Hub {
         }
     }
 
-    /// What is wrong with files.
+    /// Returns the reasons why files are broken.
     fn reasons(&self) -> impl Iterator<Item = &Finding> {
         let held = self.held.values().map(|held| &held.finding);
         let refused = self.resources.iter().flat_map(Resources::refused);

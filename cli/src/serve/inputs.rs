@@ -18,13 +18,14 @@ struct FileState {
     name: Arc<str>,
     /// `None` if it could not be read, or was not checked yet.
     stamp: Option<Stamp>,
-    /// Whether a change may make a template of it.
+    /// Whether a change may turn it into a template.
     in_chart: bool,
-    /// Whether it is read once: standard input, a pipe or a device of the command line.
+    /// Whether it is read only once: standard input, or a pipe or device of the command line.
     once: bool,
 }
 
-/// Metadata that changes whenever the content does. It may also change otherwise, so contents are compared afterwards.
+/// Metadata that changes whenever the content does. It may also change without the content, so contents are compared
+/// afterwards.
 type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 
 /// The files of the command line.
@@ -32,7 +33,7 @@ type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 pub(super) struct Inputs {
     arguments: Vec<PathBuf>,
     filter: Filter,
-    /// What there is to say about what was passed over.
+    /// Findings about skipped files.
     passed_over: Vec<Finding>,
     /// By canonical path.
     files: BTreeMap<PathBuf, FileState>,
@@ -40,7 +41,7 @@ pub(super) struct Inputs {
     unreadable: BTreeMap<Arc<str>, Finding>,
     reader: Reader,
     places: Places,
-    /// Whether all of them were looked at before.
+    /// Whether all inputs were checked before.
     began: bool,
 }
 
@@ -60,13 +61,13 @@ pub(super) struct Places {
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub(super) changes: Vec<Change>,
-    /// Files that could be read before and cannot be read now, with the reason.
+    /// Files that were readable before and are not readable now, with the reason.
     pub(super) unreadable: Vec<Finding>,
-    /// Whether all files were looked for, so that the places to watch may be others.
+    /// Whether all files were searched for, so that the places to watch may have changed.
     pub(super) is_whole: bool,
-    /// Files that are gone but do not count as deleted, with the reason.
+    /// Files that do not exist any more but do not count as deleted, with the reason.
     pub(super) vanished: Vec<Finding>,
-    /// What there is to say about what was passed over, unless it was said already.
+    /// New findings about skipped files.
     pub(super) passed_over: Vec<Finding>,
 }
 
@@ -84,22 +85,22 @@ impl Inputs {
         }
     }
 
-    /// The places to watch.
+    /// Returns the places to watch.
     pub(super) fn places(&self) -> &Places {
         &self.places
     }
 
-    /// Files that cannot be read now.
+    /// Returns the files that are not readable now.
     pub(super) fn unreadable(&self) -> impl Iterator<Item = &Finding> {
         self.unreadable.values()
     }
 
-    /// How many files there are.
+    /// Returns the number of files.
     pub(super) fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Reads those of the paths that are known files and readable at this moment, and takes them out of `paths`.
+    /// Reads those of the paths that are known files and readable now, and removes them from `paths`.
     pub(super) fn early(&mut self, paths: &mut BTreeSet<PathBuf>) -> Vec<(PathBuf, Change)> {
         let mut changes = Vec::new();
         paths.retain(|path| {
@@ -121,12 +122,12 @@ impl Inputs {
         changes
     }
 
-    /// From now on every file is read, also if its metadata did not change.
+    /// Forgets the metadata, so that every file is read the next time.
     pub(super) fn forget(&mut self) {
         self.files.values_mut().for_each(|known| known.stamp = None);
     }
 
-    /// Checks only these paths, which the system reports, if that is enough to know what changed. Otherwise checks
+    /// Checks only these paths, which the system reports, if that is enough to find all changes. Otherwise checks
     /// everything.
     pub(super) fn rescan(&mut self, paths: &BTreeSet<PathBuf>) -> Scan {
         let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
@@ -142,7 +143,7 @@ impl Inputs {
         scan
     }
 
-    /// Checks everything. A file whose metadata did not change is read only if it is in `changed`.
+    /// Checks everything. A file with unchanged metadata is read only if it is in `changed`.
     pub(super) fn scan(&mut self, changed: &BTreeSet<PathBuf>) -> Scan {
         let Gathered { inputs, unreadable, findings, folders, followed, roots: _ } =
             gather(&self.arguments, None, &self.filter);
@@ -153,7 +154,7 @@ impl Inputs {
 
         let gone: BTreeMap<Arc<str>, String> =
             unreadable.into_iter().map(|(path, why)| (path.to_string_lossy().into(), why)).collect();
-        // If an argument cannot be read now, its files stay, because it may be replaced at the moment.
+        // If an argument cannot be read now, its files stay, because it may be about to be replaced.
         let kept = |path: &str| gone.keys().any(|root| Path::new(path).starts_with(&**root));
         let path = |input: &Input| {
             if input.source == Source::Stdin { PathBuf::from("-") } else { input.canonical.clone() }
@@ -194,7 +195,7 @@ impl Inputs {
         scan
     }
 
-    /// Reads a file if its metadata changed, or always.
+    /// Reads a file if its metadata changed, or in any case if `always` is set.
     fn read(&mut self, path: &Path, always: bool, scan: &mut Scan) {
         let Some(known) = self.files.get_mut(path) else { return };
         let is_stdin = path == Path::new("-");
@@ -227,7 +228,7 @@ impl Inputs {
                 scan.changes.push(Change { name, content: Some(Bytes::copy_from_slice(bytes)) });
                 self.reader.shrink();
             }
-            // It became one since its metadata were read.
+            // It became one after its metadata was read.
             Ok(None) => {
                 known.stamp = None;
                 let finding = Finding::new(Code::Unreadable, NO_FILE).in_input(Arc::clone(&name));
@@ -248,11 +249,11 @@ impl Inputs {
     }
 }
 
-/// Why something that is there is not read.
+/// Why something that exists is not read.
 const NO_FILE: &str = "found a pipe, device or folder, expected a file";
 
-/// Why a file that is not found does not count as deleted; none if it does: if its folder is there and has nothing of this
-/// name, or a file that is passed over now.
+/// Returns why a missing file does not count as deleted. Returns `None` if it does: if its folder exists and has
+/// nothing of this name, or has a file that is now skipped.
 pub(super) fn vanished(path: &Path) -> Option<&'static str> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !fs::metadata(folder).is_ok_and(|metadata| metadata.is_dir()) {
@@ -263,7 +264,7 @@ pub(super) fn vanished(path: &Path) -> Option<&'static str> {
 }
 
 #[cfg(unix)]
-#[allow(clippy::unnecessary_wraps)] // elsewhere there is none
+#[allow(clippy::unnecessary_wraps)] // Elsewhere there is no error.
 fn stamp(metadata: &Metadata) -> Option<Stamp> {
     use std::os::unix::fs::MetadataExt;
     Some((
@@ -305,13 +306,13 @@ impl Places {
         places
     }
 
-    /// Places where only these paths matter.
+    /// Returns places where only these paths matter.
     #[cfg(test)]
     pub(super) fn of_files(names: &[&str]) -> Places {
         Places { names: names.iter().map(PathBuf::from).collect(), ..Places::default() }
     }
 
-    /// Adds a file that is not an input.
+    /// Adds files that are not inputs.
     pub(super) fn with(mut self, paths: &[PathBuf]) -> Places {
         for path in paths {
             self.trail(path, 0);
@@ -319,8 +320,8 @@ impl Places {
         self
     }
 
-    /// Adds a path and every link on the way to it, with the folders that they are in. If the path does not exist, adds the
-    /// part of the way that does.
+    /// Adds a path and every link on the way to it, with the folders that they are in. If the path does not exist, adds
+    /// the part of the way that does.
     fn trail(&mut self, path: &Path, depth: usize) {
         /// The number of links that Linux follows.
         const LINKS: usize = 40;
@@ -348,7 +349,7 @@ impl Places {
     }
 
     fn note(&mut self, parent: &Path, path: &Path) {
-        // The system reports paths below the folder that is watched.
+        // The system reports paths below the watched folder.
         let Ok(parent) = parent.canonicalize() else { return };
         if let Some(name) = path.file_name() {
             self.names.insert(parent.join(name));
@@ -356,12 +357,12 @@ impl Places {
         self.watched.insert(parent);
     }
 
-    /// Whether a change at this path may change what is served.
+    /// Returns whether a change at this path may change what is served.
     pub(super) fn concern(&self, path: &Path) -> bool {
         self.concern_kind(path, || fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()))
     }
 
-    /// The same for a path that is known to be a file. Nobody asks the system.
+    /// The same as [`Places::concern`], for a path that is known to be a file. This makes no system call.
     pub(super) fn concern_file(&self, path: &Path) -> bool {
         self.concern_kind(path, || false)
     }
@@ -376,16 +377,16 @@ impl Places {
         if on_the_way(&self.names) || on_the_way(&self.searched) {
             return true;
         }
-        // In a folder: new files, folders and links, but not temporary files of editors.
+        // In a folder, new files, folders and links matter, but temporary files of editors do not.
         path.parent().is_some_and(|parent| self.searched.contains(parent))
             && (self.filter.may_matter(path) || is_no_file())
     }
 }
 
-/// The most bytes of a file that is not an input.
+/// The maximum size of a file that is not an input, in bytes.
 pub(super) const LARGEST: u64 = 16 << 20;
 
-/// The bytes of a file that is not an input. `again` says that it was read before, when it may have been a pipe.
+/// Reads a file that is not an input. `again` says that it was read before, when it may have been a pipe.
 ///
 /// # Errors
 /// The reason why the file cannot be read.

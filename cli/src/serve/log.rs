@@ -1,7 +1,8 @@
-//! The log: events of the server and its libraries on standard error.
+//! The log writes events of the server and its libraries to standard error.
 //!
-//! Strangers cause events. So a thread writes them, and what it cannot write in time is dropped ([`Log`]); fields have a
-//! bounded length and no control characters ([`line`]); and repetition is counted instead of written ([`repeated`]).
+//! Strangers can cause events. So a separate thread writes them, and drops what it cannot write in time ([`Log`]).
+//! Fields have a bounded length and no control characters ([`line`]). Repetition is counted instead of written
+//! ([`repeated`]).
 
 mod line;
 mod repeated;
@@ -28,13 +29,13 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, fmt};
 
-/// Lines that wait to be written. More are dropped.
+/// The maximum number of lines that wait to be written. Further lines are dropped.
 pub(super) const WAITING: usize = 4096;
 
-/// How long the end of the server waits until everything is written.
+/// How long the server waits at its end until everything is written.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The log, from its beginning to its end.
+/// The log of a run.
 pub(super) struct Log {
     queue: Queue,
     repeated: Arc<Repeated>,
@@ -42,7 +43,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Starts logging. Libraries log warnings and errors only, and everything at level `trace`.
+    /// Starts logging. Libraries log only warnings and errors, except at level `trace`, where they log everything.
     ///
     /// # Errors
     /// There is no thread to count repetition.
@@ -63,7 +64,7 @@ impl Log {
         let made = queue.clone();
         let layer = fmt::layer().with_writer(move || made.clone());
         let registry = tracing_subscriber::registry().with(filter).with(repeated::Layer(Arc::clone(&repeated)));
-        // A second call does not change anything.
+        // A second call has no effect.
         let _ = match format {
             LogFormat::Text => {
                 let layer = layer.with_ansi(report::is_coloured(color)).with_target(false);
@@ -71,7 +72,7 @@ impl Log {
             }
             LogFormat::Json => registry.with(layer.with_ansi(false).event_format(line::Json)).try_init(),
         };
-        // The usual hook writes to standard error and waits for its reader.
+        // The default hook writes to standard error and waits for its reader.
         std::panic::set_hook(Box::new(|panic| {
             let backtrace = Backtrace::capture();
             let backtrace = (backtrace.status() == BacktraceStatus::Captured).then(|| backtrace.to_string());
@@ -87,51 +88,51 @@ impl Log {
         Ok(Log { queue, repeated, guard })
     }
 
-    /// Writes a text among the lines of the log, whatever its length.
+    /// Writes a text between the lines of the log, whatever its length.
     pub(super) fn write(&mut self, text: &str) {
         if !text.is_empty() {
-            // It does not fail: what cannot be written is counted.
+            // This cannot fail: what cannot be written is counted.
             let _ = self.queue.write_all(text.as_bytes());
         }
     }
 
-    /// Waits until everything is written, which may take as long as the reader likes.
+    /// Waits until everything is written, which takes as long as the reader needs.
     pub(super) fn settle(&self) {
         while self.queue.waiting() > 0 {
             sleep(Duration::from_millis(1));
         }
     }
 
-    /// Waits while so much is not written that lines could be dropped.
+    /// Waits while so many lines wait that more could be dropped.
     pub(super) fn make_room(&self) {
         if self.queue.waiting() > WAITING as u64 / 2 {
             self.settle();
         }
     }
 
-    /// What sets the metrics of the log.
+    /// Returns a function that sets the metrics of the log.
     pub(super) fn measure(&self) -> impl Fn(&Metrics) + Send + Sync + 'static {
         let (queue, repeated) = (self.queue.clone(), Arc::clone(&self.repeated));
         move |metrics| metrics.log_lines(queue.dropped(), repeated.count())
     }
 
-    /// Ends logging. Waits until everything is written, but not long if nobody reads it.
+    /// Ends logging. Waits until everything is written, but only for a limited time.
     pub(super) fn end(self) {
         self.repeated.tell();
         let until = Instant::now() + PATIENCE;
         while self.queue.waiting() > 0 && Instant::now() < until {
             sleep(Duration::from_millis(1));
         }
-        // Dropping the guard would wait again, and print to standard output if that was in vain.
+        // Dropping the guard would wait again, and print to standard output if that wait was in vain.
         std::mem::forget(self.guard);
     }
 }
 
-/// The way to the thread that writes.
+/// The queue to the thread that writes.
 #[derive(Clone)]
 struct Queue {
     writer: NonBlocking,
-    /// Lines that were given to the thread, or dropped.
+    /// The number of lines that were given to the thread, or dropped.
     sent: Arc<AtomicU64>,
     written: Arc<AtomicU64>,
 }
@@ -141,7 +142,7 @@ impl Queue {
         self.writer.error_counter().dropped_lines() as u64
     }
 
-    /// Lines that are not written yet.
+    /// Returns the number of lines that are not written yet.
     fn waiting(&self) -> u64 {
         let done = self.written.load(Acquire) + self.dropped();
         self.sent.load(Acquire).saturating_sub(done)
@@ -159,7 +160,7 @@ impl Write for Queue {
     }
 }
 
-/// Standard error. It counts the lines.
+/// Standard error, with a count of the lines written.
 struct Stderr {
     written: Arc<AtomicU64>,
 }

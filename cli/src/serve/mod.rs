@@ -46,7 +46,7 @@ use tokio::sync::mpsc;
 /// The name of the check in `/readyz` that fails while the server stops.
 const SHUTDOWN: &str = "shutdown";
 
-/// How long the server waits until its address is printed.
+/// How long the server waits for its address to be printed.
 const PRINTING: Duration = Duration::from_secs(1);
 
 /// Runs the command. Returns whether all requests were answered.
@@ -61,9 +61,10 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     metrics.started(SystemTime::now());
     let options = StoreOptions {
         profile: plan.profiles.documents,
-        // The cost of a change does not grow with the number of groups, but ETags of large documents differ from upstream.
+        // With this, the cost of a change does not grow with the number of groups, but ETags of large documents differ
+        // from upstream.
         tags: if args.has_extensions() { Tags::Chunks } else { Tags::Content },
-        // What objects can become is there where objects are.
+        // The kinds of objects are known only where objects are served.
         generic_kinds: args.has_extensions() && args.has_objects(),
     };
     let store = match Store::new(plan.base, options, SystemTime::now()) {
@@ -109,7 +110,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     }
     let (events, happened) = channel();
     if args.watch {
-        // Watch before the files are read, so that no change is missed.
+        // Start to watch before the files are read, so that no change is missed.
         hub.watcher = Some(watch::Watcher::new(events.clone(), hub.changes.clone()));
     }
     let ui = Ui::new(color, When::Never, false, false).with_levels(hub.levels.clone()).with_notes().keeping();
@@ -133,7 +134,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     if let Some(resources) = &hub.resources {
         let events = events.clone();
         resources.objects().on_definitions(move |names| {
-            // Without the hub, the server stops.
+            // If the hub has ended, the server is stopping.
             let _ = events.send(Event::Definitions(names));
         });
         let findings = resources.load(&args.objects, &Filter::new(&args.walk)?)?;
@@ -143,7 +144,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         }
         tracing::info!(objects = resources.objects().store().len(), "objects are read");
     }
-    // Before the first request: that of `/readyz` says that everything is served.
+    // Before the first request, because the answer of `/readyz` says that everything is served.
     hub.publish_kept();
 
     let runtime = Builder::new_multi_thread().enable_all().thread_stack_size(crate::convert::STACK).build()?;
@@ -230,7 +231,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     if let Some(aggregator) = aggregator {
         runtime.block_on(aggregator.stop());
     }
-    // A merge of the v2 document may still run. Do not wait for it.
+    // The v2 document may still be merging. Do not wait for that.
     runtime.shutdown_background();
     if ended.cut > 0 {
         tracing::warn!(connections = ended.cut, "stopped; connections had to be cut");
@@ -244,10 +245,10 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
 /// Reads the inputs for the first time, and prints findings. Returns whether any of them is served, and whether any
 /// finding is denied.
 fn first(hub: &mut Hub, format: LogFormat, mut ui: Ui, log: &mut Log) -> (bool, bool) {
-    // Before the inputs are read, there are only findings about the base.
+    // Before the inputs are read, all findings are about the base.
     let of_base: Vec<Finding> = hub.store.findings().cloned().collect();
     let FirstScan { unreadable, passed_over, applied } = hub.first();
-    // Inputs may hold objects of other kinds. A document of --base that is not used is worth a note.
+    // Inputs may hold objects of other kinds. An unused document of --base is worth a note.
     let is_told = |found: &&Finding| hub.levels.of(found.code) != Level::Note;
     for finding in unreadable.iter().chain(&passed_over).chain(&of_base).chain(applied.findings.iter().filter(is_told))
     {
@@ -255,7 +256,7 @@ fn first(hub: &mut Hub, format: LogFormat, mut ui: Ui, log: &mut Log) -> (bool, 
             LogFormat::Text => ui.finding(finding),
             LogFormat::Json => {
                 finding::log(finding, &hub.levels);
-                // Nobody is served yet, so there is time to write all of them.
+                // There are no clients yet, so there is time to write all of them.
                 log.make_room();
             }
         }
@@ -320,7 +321,8 @@ fn listen(runtime: &Runtime, args: &ServeArgs) -> Result<Vec<Listener>, Fatal> {
     Ok(listeners)
 }
 
-/// The hosts that requests may name. Those who reach a server on loopback only through its own machine need its own names.
+/// Returns the hosts that requests may name. A server on loopback only is reached through its own machine, so it needs
+/// only that machine's names.
 fn allowed_hosts(args: &ServeArgs, listeners: &[Listener]) -> AllowedHosts {
     let is_local = listeners.iter().filter_map(Listener::address).all(|address| address.ip().is_loopback());
     let all = if args.allowed_hosts.is_empty() { !is_local } else { args.allowed_hosts.iter().any(|host| host == "*") };
@@ -331,7 +333,7 @@ fn allowed_hosts(args: &ServeArgs, listeners: &[Listener]) -> AllowedHosts {
     }
 }
 
-/// Warns if others can read what is served or change it on the way.
+/// Warns if others can read what is served or change it in transit.
 fn warn(listeners: &[Listener], is_secure: bool, has_tokens: bool) {
     for address in listeners.iter().filter_map(Listener::address).filter(|address| !address.ip().is_loopback()) {
         if !has_tokens {
@@ -343,7 +345,7 @@ fn warn(listeners: &[Listener], is_secure: bool, has_tokens: bool) {
     }
 }
 
-/// Prints to standard output. The server does not wait long for a reader.
+/// Prints to standard output. Does not wait long for a reader.
 ///
 /// # Errors
 /// Standard output is closed or full.
@@ -358,7 +360,7 @@ fn tell(text: String) -> Result<(), Fatal> {
     })
 }
 
-/// The line with the address of the server.
+/// Returns the line with the address of the server.
 fn ready(listener: &Listener, is_secure: bool) -> String {
     match (listener.address(), listener.path()) {
         (Some(address), _) => format!("serving on {}://{address}\n", if is_secure { "https" } else { "http" }),
@@ -366,7 +368,7 @@ fn ready(listener: &Listener, is_secure: bool) -> String {
     }
 }
 
-/// The address that clients use, as far as it is known.
+/// Returns the address that clients use, as far as it is known.
 fn reachable(address: Option<SocketAddr>) -> String {
     match address {
         None => "localhost".to_owned(),
@@ -398,7 +400,7 @@ fn aggregate(
     aggregator.map(Some).map_err(|error| Fatal::Usage(format!("--aggregate: {error}")))
 }
 
-/// Memory of documents, for `/metrics`.
+/// Records the memory of documents, for `/metrics`.
 fn measure(metrics: &Metrics, snapshot: &Snapshot) {
     let mut v3 = kubeshape_server::Sizes::default();
     for leaf in snapshot.v3.values() {
@@ -437,7 +439,7 @@ impl Signals {
         })
     }
 
-    /// Waits for a signal to stop. Others are sent to the hub.
+    /// Waits for a signal to stop. Other signals are sent to the hub.
     async fn stop(&mut self, events: &Sender<Event>) {
         loop {
             tokio::select! {
@@ -454,7 +456,7 @@ struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    #[allow(clippy::unnecessary_wraps)] // as on other systems
+    #[allow(clippy::unnecessary_wraps)] // For the same signature as on other systems.
     fn new() -> std::io::Result<Signals> {
         Ok(Signals)
     }

@@ -1,4 +1,4 @@
-//! Checking the command line, and reading files other than the inputs.
+//! Checks the command line, and reads files other than the inputs.
 
 use super::advice::Lifecycles;
 use super::secrets::Secrets;
@@ -28,9 +28,9 @@ pub(super) struct Plan {
     pub(super) emulation: Option<Emulation>,
     /// The release whose rules requests on objects follow.
     pub(super) release: kubeshape_validate::Release,
-    /// The folder that follows the objects, if one does.
+    /// The folder that mirrors the objects, if there is one.
     pub(super) folder: Option<WriteBack>,
-    /// The lifecycles that the base tells.
+    /// The lifecycles that the base contains.
     pub(super) lifecycles: Lifecycles,
     pub(super) cors: Option<Cors>,
 }
@@ -65,7 +65,7 @@ impl Plan {
                 "--feature-gates says something about a release or about objects: add --emulate or --objects",
             ));
         }
-        // Gates of fields are known to the schemas alone.
+        // Gates of fields are known only from the schemas.
         let is_answered = |name: &str| !args.has_objects() || Emulation::has_gate(name);
         let gates = args.feature_gates.iter().filter(|(name, _)| is_answered(name));
         let gates: Vec<(&str, bool)> = gates.map(|(name, value)| (&**name, *value)).collect();
@@ -102,20 +102,20 @@ impl Plan {
     }
 }
 
-/// The release whose rules are used: the one that is emulated, else the one that is served.
+/// Returns the release whose rules are used: the emulated one if there is one, otherwise the served one.
 fn rules(args: &ServeArgs) -> kubeshape_validate::Release {
     let served = || args.kubernetes.map(kubeshape_validate::Release::from);
     let emulated = args.emulate.map(|release| u8::try_from(release.minor).unwrap_or(u8::MAX));
     emulated.map(kubeshape_validate::Release::nearest).or_else(served).unwrap_or_default()
 }
 
-/// The minor version of the release that is served.
+/// Returns the minor version of the served release.
 fn minor(args: &ServeArgs) -> u16 {
     let release = args.kubernetes.unwrap_or_else(Release::newest).to_string();
     release.rsplit('.').next().and_then(|minor| minor.parse().ok()).unwrap_or(u16::MAX)
 }
 
-/// The folder that follows the objects.
+/// Returns the folder that mirrors the objects.
 fn folder(args: &ServeArgs) -> Result<Option<WriteBack>, Fatal> {
     match (args.write_back, args.objects.as_slice()) {
         (false, _) => Ok(None),
@@ -124,7 +124,7 @@ fn folder(args: &ServeArgs) -> Result<Option<WriteBack>, Fatal> {
     }
 }
 
-/// The documents that are served along with the inputs.
+/// Returns the documents that are served along with the inputs.
 fn base(args: &ServeArgs) -> Result<BaseDocuments, Fatal> {
     let base = match args.kubernetes {
         Some(release) => release_documents(release),
@@ -135,7 +135,7 @@ fn base(args: &ServeArgs) -> Result<BaseDocuments, Fatal> {
     Ok(BaseDocuments { onto: args.onto.as_deref().map(onto).transpose()?, ..base })
 }
 
-/// What is known of the release, for the lifecycles of fields and kinds. Of a base, the release is not known.
+/// Returns what is known about the release, for the lifecycles of fields and kinds. The release of a base is not known.
 fn cluster(args: &ServeArgs) -> Cluster {
     let newest = || args.base.is_empty().then(|| Release::newest().to_string());
     let release =
@@ -179,7 +179,7 @@ fn aggregate(args: &ServeArgs) -> Result<Vec<AggregateOptions>, Fatal> {
     Ok(servers)
 }
 
-/// The documents of a release of Kubernetes.
+/// Returns the documents of a Kubernetes release.
 fn release_documents(release: Release) -> BaseDocuments {
     let api = release.api();
     let v3 = api.openapi_v3_of(|_| true);
@@ -194,7 +194,7 @@ fn release_documents(release: Release) -> BaseDocuments {
     }
 }
 
-/// All documents in files and folders.
+/// Reads all documents in files and folders.
 fn documents(paths: &[PathBuf], filter: &Filter) -> Result<BaseDocuments, Fatal> {
     let gathered = gather(paths, None, filter);
     if let Some((path, message)) = gathered.unreadable.first().cloned() {

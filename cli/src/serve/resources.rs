@@ -1,4 +1,4 @@
-//! The objects that are served, and the resources that they are of.
+//! The served objects and their resources.
 
 use super::advice::Lifecycles;
 use super::data::{Data, DataError};
@@ -18,27 +18,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The objects, and the definitions of files among them. The hub changes them.
+/// The objects, and the definitions that come from files. The hub changes them.
 pub(super) struct Resources {
     objects: Arc<Objects>,
-    /// The folder that follows the objects, if one does.
+    /// The folder that mirrors the objects, if there is one.
     folder: Option<WriteBack>,
-    /// What clients are warned of.
+    /// The lifecycles that clients are warned about.
     lifecycles: Arc<Lifecycles>,
     /// The definitions of each file.
     files: BTreeMap<Arc<str>, Vec<Object>>,
-    /// By name: why a definition of a file does not replace the one that is stored.
+    /// By name: why a definition of a file does not replace the stored one.
     refused: BTreeMap<Arc<str>, Finding>,
 }
 
-/// What became of changed files.
+/// The result of changed files.
 #[derive(Default)]
 pub(super) struct Defined {
-    /// Names whose definitions come from files now, or from nowhere.
+    /// The names whose definitions now come from files, or do not exist any more.
     pub(super) names: BTreeSet<Arc<str>>,
-    /// Definitions that are refused.
+    /// Findings about definitions that are refused.
     pub(super) findings: Vec<Finding>,
-    /// The names of those that are stored in an earlier form, which is still served.
+    /// The names of refused definitions that are stored in an earlier form, which is still served.
     pub(super) refused: BTreeSet<Arc<str>>,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Kept<'k> {
     pub(super) data: Option<&'k Path>,
     /// The folder of `--write-back`.
     pub(super) folder: Option<WriteBack>,
-    /// Says whether they can be kept.
+    /// Reports whether objects can be stored.
     pub(super) readiness: Arc<Readiness>,
 }
 
@@ -100,28 +100,28 @@ impl Resources {
         })
     }
 
-    /// Publishes the definitions that a file keeps.
+    /// Returns the names of the definitions that the file stores, to publish them.
     pub(super) fn kept(&self) -> Vec<Arc<str>> {
         self.objects.definitions()
     }
 
-    /// The gates of the command line that no schema names.
+    /// Returns the gates of the command line that no schema names.
     pub(super) fn unnamed_gates(&self) -> Vec<&str> {
         self.lifecycles.unnamed_gates()
     }
 
-    /// Why definitions of files do not replace those that are stored.
+    /// Returns why definitions of files do not replace the stored ones.
     pub(super) fn refused(&self) -> impl Iterator<Item = &Finding> {
         self.refused.values()
     }
 
-    /// What requests are answered from.
+    /// Returns the objects that answer requests.
     pub(super) fn objects(&self) -> &Arc<Objects> {
         &self.objects
     }
 
-    /// Takes in changed files, and serves what they define. Of several definitions of one name, the first counts, by the name of
-    /// the file.
+    /// Reads changed files, and serves what they define. If several files define the same name, the first file name
+    /// counts.
     pub(super) fn change<'c>(&mut self, changes: impl Iterator<Item = &'c Change>) -> Defined {
         let mut defined = Defined::default();
         for Change { name, content } in changes {
@@ -144,7 +144,7 @@ impl Resources {
         if defined.names.is_empty() {
             return defined;
         }
-        // In the order of the files: of two new definitions with one name, the first gets it.
+        // In the order of the files: if two new definitions have the same name, the first gets it.
         let mut gone = defined.names.clone();
         let all = self.files.values().flatten();
         let found: Vec<Object> = all.filter(|object| gone.remove(object.name())).cloned().collect();
@@ -162,19 +162,20 @@ impl Resources {
         defined
     }
 
-    /// Whether a file has a definition of a name.
+    /// Returns whether a file defines a name.
     pub(super) fn is_of_file(&self, name: &str) -> bool {
         self.files.values().flatten().any(|object| object.name() == name)
     }
 
-    /// The definitions of files in groups where names are contested. Who has a name there is in the stored definitions.
+    /// Returns the definitions of files in groups with contested names. The stored definitions say who has a name
+    /// there.
     pub(super) fn contested(&self) -> BTreeSet<Arc<str>> {
         let contested: BTreeSet<Arc<str>> = self.objects.api().contested().into_iter().collect();
         let of_files = self.files.values().flatten().map(Object::name);
         of_files.filter_map(|name| contested.get(name).cloned()).collect()
     }
 
-    /// What is to be published in place of the definitions of files, because clients changed these.
+    /// Returns what to publish instead of the definitions of files, because clients changed these.
     pub(super) fn changed(&self, names: BTreeSet<Arc<str>>) -> Vec<(Arc<str>, Definition)> {
         let current = |name: &Arc<str>| match self.objects.definition(name) {
             Some(text) => Definition::Given(text),
@@ -183,7 +184,7 @@ impl Resources {
         names.into_iter().map(|name| (Arc::clone(&name), current(&name))).collect()
     }
 
-    /// Reads the objects to begin with. Returns what is wrong with them.
+    /// Reads the initial objects. Returns what is wrong with them.
     ///
     /// # Errors
     /// A file of the folder that follows the objects cannot follow its object.
@@ -216,8 +217,8 @@ impl Resources {
         Ok(findings)
     }
 
-    /// Tells the folder that follows the objects where they are. A definition of the inputs stands in place of one of the folder,
-    /// whose file gets the next change of a client.
+    /// Tells the folder that mirrors the objects where their files are. If the inputs define something that the folder
+    /// defines too, the definition of the inputs counts, and the file in the folder gets the next change of a client.
     fn tell_files(&self, objects: &[Object], files: Vec<PathBuf>, failed: &[(usize, Status)]) {
         let Some(folder) = &self.folder else { return };
         let api = self.objects.api();
@@ -234,7 +235,7 @@ impl Resources {
     }
 }
 
-/// The document that says which fields a definition has.
+/// The document that describes the fields of a definition.
 const DEFINITIONS: &str = "apis/apiextensions.k8s.io/v1";
 
 fn refused(object: Option<&Object>, status: &Status) -> Finding {
@@ -243,7 +244,7 @@ fn refused(object: Option<&Object>, status: &Status) -> Finding {
     location.map_or_else(anywhere, |at| at.finding(Code::ObjectRefused, status.message.clone()))
 }
 
-/// The definitions in a file. What else is wrong with it is told by those who publish it.
+/// Returns the definitions in a file. Other errors in it are reported when it is published.
 fn definitions_in(documents: Vec<Document>) -> (Vec<Object>, Vec<Finding>) {
     let (mut found, mut findings) = (Vec::new(), Vec::new());
     for document in documents {

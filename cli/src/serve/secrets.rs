@@ -1,4 +1,4 @@
-//! Certificate, key and tokens, which may change while the server runs.
+//! The certificate, key and tokens, which may change while the server runs.
 
 use super::inputs::{self, Places};
 use crate::error::Fatal;
@@ -41,17 +41,17 @@ impl Secrets {
         self.tokens.as_ref().map(|(authenticator, _)| authenticator)
     }
 
-    /// The files.
+    /// Returns the paths of the files.
     pub(super) fn paths(&self) -> &[PathBuf] {
         &self.paths
     }
 
-    /// The places to watch for changes of the files.
+    /// Returns the places to watch for changes of the files.
     pub(super) fn places(&self) -> Places {
         Places::default().with(&self.paths)
     }
 
-    /// Reads the files again. If a file cannot be used, the old content stays.
+    /// Reads the files again. If a file cannot be used, its old content stays in use.
     pub(super) fn reload(&self) {
         if let Some((tls, certificate, key)) = &self.tls {
             let replaced = file(certificate, true)

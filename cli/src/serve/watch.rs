@@ -1,4 +1,4 @@
-//! Watching files: with events of the system or, where these are not available, by polling.
+//! Watches files: with events of the system, or by polling where these are not available.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod inotify;
@@ -21,14 +21,14 @@ use std::time::{Duration, Instant};
 /// How often files are polled.
 const POLL: Duration = Duration::from_secs(2);
 
-/// What the system tells.
+/// A report of the system.
 #[derive(Debug)]
 enum Notice {
     /// Something changed at these paths.
     Changes(Vec<(PathBuf, Change)>),
-    /// Some changes were not told. If there is a reason, it is an error.
+    /// Some changes were not reported. If there is a reason, it is an error.
     Missed(Option<io::Error>),
-    /// Nothing more will be told.
+    /// There will be no more reports.
     #[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code))]
     End(io::Error),
 }
@@ -43,7 +43,7 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    /// A watcher without folders.
+    /// Creates a watcher without folders.
     pub(super) fn new(events: Sender<Event>, changes: Changes) -> Watcher {
         let (tell, seen) = (events.clone(), changes.clone());
         let made = System::new(move |told| {
@@ -71,7 +71,7 @@ impl Watcher {
         watcher
     }
 
-    /// Watches the folders of `places`, and no others. If a folder is new, the hub looks at all files again, because
+    /// Watches the folders of `places`, and no others. If a folder is new, the hub checks all files again, because
     /// something may have happened in it before.
     pub(super) fn follow(&mut self, places: &Places) {
         let Some(system) = &mut self.system else { return };
@@ -82,13 +82,13 @@ impl Watcher {
         let mut watched = BTreeSet::new();
         let mut failure = None;
         for folder in &places.watched {
-            // A folder that was replaced by another one with the same name needs a new watch. The system keeps one watch per
-            // folder, so watching a folder twice is harmless.
+            // A folder that was replaced by another one with the same name needs a new watch. The system keeps one
+            // watch per folder, so watching a folder twice does no harm.
             match system.watch(folder) {
                 Ok(()) => {
                     watched.insert(folder.clone());
                 }
-                // It was deleted meanwhile, and its parent reports that.
+                // It was deleted in the meantime, and its parent reports that.
                 Err(error) if is_gone(&error, folder) => {}
                 Err(error) => failure = Some(error),
             }
@@ -112,7 +112,7 @@ impl Watcher {
 /// Starts to poll the files, because of an error.
 fn poll(events: Sender<Event>, error: &io::Error) {
     tracing::warn!(%error, "the system does not tell about changes; files are looked at every {POLL:?}");
-    // It ends when the hub does.
+    // The thread ends when the hub does.
     let looking = move || {
         while events.send(Event::Rescan).is_ok() {
             std::thread::sleep(POLL);

@@ -10,13 +10,13 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Bytes of a field. The rest is cut off.
+/// The maximum size of a field in bytes. The rest is cut off.
 pub(in crate::serve) const FIELD: usize = 1024;
 
-/// A text without control characters that is not longer than a field may be.
+/// Returns a text without control characters, cut to the maximum size of a field.
 pub(super) fn cut(text: impl fmt::Display) -> String {
     let mut cut = Cut::default();
-    // The writer refuses more than fits, and the end of the text says so.
+    // The writer returns an error if the text is too long, and the end of the text then says so.
     let _ = write!(cut, "{text}");
     if cut.is_full {
         cut.text.push('…');
@@ -24,7 +24,7 @@ pub(super) fn cut(text: impl fmt::Display) -> String {
     cut.text
 }
 
-/// A text that takes no more than fits.
+/// A text that takes only what fits.
 #[derive(Default)]
 struct Cut {
     text: String,
@@ -50,12 +50,12 @@ impl Write for Cut {
     }
 }
 
-/// Whether a character controls a terminal, ends a line, or changes the direction of text.
+/// Returns whether a character controls a terminal, ends a line, or changes the direction of text.
 fn is_unsafe(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The fields of a line of text: the message, and ` NAME=VALUE`.
+/// Formats the fields of a text line: the message, and ` NAME=VALUE`.
 pub(super) struct Fields;
 
 impl<'w> FormatFields<'w> for Fields {
@@ -93,7 +93,7 @@ impl VisitOutput<fmt::Result> for Text<'_> {
     }
 }
 
-/// A line with a JSON object: timestamp, level, message, the fields, target, and the names of spans.
+/// Formats a line as a JSON object: timestamp, level, message, the fields, target, and the names of spans.
 pub(super) struct Json;
 
 impl<S, N> FormatEvent<S, N> for Json
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_has_a_bound_and_controls_nothing() {
+    fn a_field_is_bounded_and_has_no_control_characters() {
         assert_eq!(cut("a\u{1b}[2J\n\u{9b}\u{202e}b é"), "a\\u{1b}[2J\\u{a}\\u{9b}\\u{202e}b é");
         assert_eq!(cut("a".repeat(FIELD)), "a".repeat(FIELD));
         assert_eq!(cut("a".repeat(FIELD + 1)), "a".repeat(FIELD) + "…");

@@ -1,4 +1,5 @@
-//! Repetition: of a kind of message, only so many are written in a window of time. Then their number is.
+//! Limits repetition: only a certain number of messages of a kind are written in a window of time. For the rest, only
+//! their number is written.
 
 use crate::serve::finding;
 use std::collections::HashMap;
@@ -14,10 +15,10 @@ use tracing_subscriber::layer::Context;
 /// The time over which messages are counted.
 pub(in crate::serve) const WINDOW: Duration = Duration::from_secs(10);
 
-/// Messages of a kind that are written in a window.
+/// The maximum number of messages of a kind that are written in a window.
 pub(in crate::serve) const WRITTEN: u64 = 100;
 
-/// The target of the messages that tell the number of others.
+/// The target of the messages with the number of unwritten messages.
 const TARGET: &str = "kubeshape::log";
 
 /// The messages of the current window.
@@ -27,7 +28,7 @@ pub(super) struct Repeated {
     total: AtomicU64,
 }
 
-/// A kind of message: those of one place in the code.
+/// A kind of message: all messages of one place in the code.
 #[derive(Debug)]
 struct Kind {
     level: Level,
@@ -40,7 +41,7 @@ impl Repeated {
     fn admits(&self, event: &Event<'_>) -> bool {
         let metadata = event.metadata();
         let level = *metadata.level();
-        // Whoever asks for more detail wants all of it. Findings come from the inputs, and none of them may be missing.
+        // Users who ask for more detail want all of it. Findings come from the inputs, and none of them may be missing.
         if level > Level::INFO || metadata.target() == TARGET || metadata.target() == finding::TARGET {
             return true;
         }
@@ -58,13 +59,13 @@ impl Repeated {
         self.kinds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Messages that were counted and not written.
+    /// Returns the number of messages that were counted but not written.
     pub(super) fn count(&self) -> u64 {
         let now: u64 = self.kinds().values().map(|kind| kind.count.saturating_sub(WRITTEN)).sum();
         self.total.load(Relaxed) + now
     }
 
-    /// Ends the window: tells the number of messages that were not written.
+    /// Ends the window, and logs the number of messages that were not written.
     pub(super) fn tell(&self) {
         let kinds = std::mem::take(&mut *self.kinds());
         for Kind { level, message, count } in kinds.into_values().filter(|kind| kind.count > WRITTEN) {
@@ -91,7 +92,7 @@ impl Visit for Message {
     }
 }
 
-/// Holds back what is repeated too often.
+/// A layer that holds back messages that are repeated too often.
 pub(super) struct Layer(pub(super) Arc<Repeated>);
 
 impl<S: Subscriber> tracing_subscriber::Layer<S> for Layer {

@@ -1,6 +1,6 @@
-//! Changes in folders, from inotify.
+//! Changes in folders, reported by inotify.
 //!
-//! The system is asked only for what changes something. Files that are read, by this process too, wake nobody.
+//! The system is asked only for events that change something. Reading a file, even by this process, wakes nobody.
 
 use super::super::event::Change;
 use super::Notice;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What happens in a folder and to it.
+/// Events in a folder and about the folder.
 const EVENTS: WatchFlags = WatchFlags::ATTRIB
     .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::CREATE)
@@ -27,10 +27,11 @@ const EVENTS: WatchFlags = WatchFlags::ATTRIB
     .union(WatchFlags::MOVE)
     .union(WatchFlags::MOVE_SELF);
 
-/// Bytes of events that are read at once. One has at most 272: its head and a name.
+/// Bytes of events that are read at once. One event has at most 272 bytes: its header and a name.
 const BUFFER: usize = 16 << 10;
 
-/// A program that replaces a file causes a handful of events within this time. They are read together, and wake this thread once.
+/// A program that replaces a file causes a handful of events within this time. They are read together, and wake this
+/// thread once.
 const TOGETHER: Duration = Duration::from_micros(500);
 
 /// The watches of this process.
@@ -43,14 +44,14 @@ pub(super) struct System {
 /// The folders that are watched.
 #[derive(Debug, Default)]
 struct Folders {
-    /// The paths of a watched folder; several if it is mounted at several places.
+    /// The paths of a watched folder. There are several if it is mounted at several places.
     paths: BTreeMap<i32, Vec<PathBuf>>,
     watches: BTreeMap<PathBuf, i32>,
     is_over: bool,
 }
 
 impl System {
-    /// Starts a thread that calls `tell` with whatever happens.
+    /// Starts a thread that calls `tell` with each report.
     ///
     /// # Errors
     /// The system has no room for another queue of events, or for a thread.
@@ -67,7 +68,7 @@ impl System {
     /// # Errors
     /// It is gone, or there are too many watches.
     pub(super) fn watch(&mut self, folder: &Path) -> io::Result<()> {
-        // Locked until its path is known: events are read before that.
+        // Locked until its path is known, because events may be read before that.
         let mut folders = lock(&self.folders);
         let watch = inotify::add_watch(&self.queue, folder, EVENTS).map_err(|error| match error {
             Errno::NOSPC => io::Error::other("the limit on watches (fs.inotify.max_user_watches) is reached"),
@@ -75,7 +76,7 @@ impl System {
         })?;
         match folders.watches.insert(folder.to_owned(), watch) {
             Some(before) if before == watch => return Ok(()),
-            // Another folder had this path.
+            // Another folder had this path before.
             Some(before) => self.leave(&mut folders, folder, before),
             None => {}
         }
@@ -83,7 +84,7 @@ impl System {
         Ok(())
     }
 
-    /// Watches a folder no more.
+    /// Stops watching a folder.
     pub(super) fn unwatch(&mut self, folder: &Path) {
         let mut folders = lock(&self.folders);
         if let Some(watch) = folders.watches.remove(folder) {
@@ -96,7 +97,7 @@ impl System {
         paths.retain(|path| path != folder);
         if paths.is_empty() {
             folders.paths.remove(&watch);
-            // The folder may be deleted, and its watch with it.
+            // The folder may have been deleted, and its watch with it.
             let _ = inotify::remove_watch(&self.queue, watch);
         }
     }
@@ -105,7 +106,7 @@ impl System {
 impl Drop for System {
     fn drop(&mut self) {
         lock(&self.folders).is_over = true;
-        // The thread waits for an event. A watch that ends is one.
+        // The thread waits for an event. The end of a watch is one.
         if let Ok(watch) = inotify::add_watch(&self.queue, "/", WatchFlags::DELETE_SELF | WatchFlags::MASK_ADD) {
             let _ = inotify::remove_watch(&self.queue, watch);
         }
@@ -133,7 +134,8 @@ fn read(queue: &OwnedFd, folders: &Mutex<Folders>, mut tell: impl FnMut(Notice))
     }
 }
 
-/// What the events say that are there, or as many of them as fit into the buffer. `None` if the watcher is dropped.
+/// Returns the reports from the pending events, or from as many as fit into the buffer. Returns `None` if the watcher
+/// was dropped.
 ///
 /// # Errors
 /// The events cannot be read.
@@ -173,7 +175,7 @@ fn notices(reader: &mut inotify::Reader<'_, &OwnedFd>, folders: &Mutex<Folders>)
     Ok(Some(notices))
 }
 
-/// What events say of a path.
+/// Returns what events say about a path.
 fn change(happened: ReadFlags) -> Change {
     if happened.contains(ReadFlags::CLOSE_WRITE) {
         Change::Closed
@@ -186,7 +188,7 @@ fn change(happened: ReadFlags) -> Change {
     } else if happened.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM) && !happened.contains(ReadFlags::ISDIR) {
         Change::Gone
     } else {
-        // It is new, or a folder that is gone.
+        // It is new, or it is a folder that was removed.
         Change::Open
     }
 }
@@ -198,7 +200,7 @@ mod tests {
     use std::sync::mpsc::{Receiver, channel};
     use std::time::Instant;
 
-    /// What is told until nothing is told for a while, as file names and changes.
+    /// Returns all reports until there are none for a while, as file names and changes.
     fn told(receiver: &Receiver<Notice>) -> Vec<(String, Change)> {
         let mut out = Vec::new();
         while let Ok(Notice::Changes(changes)) = receiver.recv_timeout(Duration::from_millis(200)) {
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_is_told_and_reading_is_not() -> io::Result<()> {
+    fn changes_are_reported_and_reading_is_not() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         fs::write(folder.path().join("a"), "1")?;
         let (sender, receiver) = channel();
@@ -235,9 +237,9 @@ mod tests {
         Ok(())
     }
 
-    /// However many events there are, what hears of them is called once in half a millisecond at most.
+    /// However many events there are, `tell` is called at most once in half a millisecond.
     #[test]
-    fn a_storm_of_events_is_told_of_in_few_notices() -> io::Result<()> {
+    fn a_storm_of_events_gives_few_notices() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let (sender, receiver) = channel();
         let mut system = System::new(move |told| _ = sender.send((Instant::now(), told)))?;
