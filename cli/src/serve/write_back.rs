@@ -1,7 +1,8 @@
-//! The folder of `--write-back`: a file of readable YAML per object, replaced and deleted as objects change.
+//! The folder of `--write-back`: one file of readable YAML per object, which is replaced and deleted as the object
+//! changes.
 //!
-//! An object of a file that was there stays in it. Others get `RESOURCE/NAMESPACE/NAME.yaml`. All files of a change are
-//! complete before the first of them gets its name.
+//! An object that came from an existing file stays in it. Others get `RESOURCE/NAMESPACE/NAME.yaml`. All files of a
+//! change are complete before the first of them gets its name.
 
 use crate::error::{Fatal, describe};
 use crate::output::{Stage, names, prune};
@@ -20,10 +21,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The resource whose new files only their owner can read.
 const SECRETS: &str = "v1 secrets";
-/// What files of objects are called.
+/// The suffixes of files with objects.
 const SUFFIXES: [&str; 3] = ["yaml", "yml", "json"];
 
-/// A folder that follows the objects of a server.
+/// A folder that mirrors the objects of a server.
 #[derive(Clone, Debug)]
 pub(super) struct WriteBack(Arc<Inner>);
 
@@ -36,7 +37,7 @@ struct Inner {
 }
 
 impl WriteBack {
-    /// The folder, which must be there. Nothing is written yet, and what a server that was killed did not finish is deleted.
+    /// Opens the folder, which must exist. Nothing is written yet, but unfinished files of a killed server are deleted.
     ///
     /// # Errors
     /// It is no folder, or it cannot be read.
@@ -50,7 +51,8 @@ impl WriteBack {
         Ok(WriteBack(Arc::new(Inner { folder: folder.to_owned(), stage, files: Mutex::default() })))
     }
 
-    /// Whether a file can be replaced when its object changes: it has one object, and is reached without links.
+    /// Checks whether a file can be replaced when its object changes: it must have one object, and must be reached
+    /// without links.
     ///
     /// # Errors
     /// Why it cannot.
@@ -72,7 +74,7 @@ impl WriteBack {
         }
     }
 
-    /// Tells in which file an object is. Of several, the first one counts.
+    /// Records in which file an object is. If there are several, the first one counts.
     pub(super) fn found(&self, key: Key, path: PathBuf) {
         self.files().entry(key).or_insert(path);
     }
@@ -82,7 +84,7 @@ impl WriteBack {
     }
 }
 
-/// What became of objects: their texts, or that they are gone.
+/// Returns the changes of objects: their new texts, or that they were deleted.
 fn changes(store: &Store, since: u64, files: &BTreeMap<Key, PathBuf>) -> BTreeMap<Key, Option<Bytes>> {
     if let Ok(events) = store.events_after(since) {
         let after =
@@ -95,13 +97,13 @@ fn changes(store: &Store, since: u64, files: &BTreeMap<Key, PathBuf>) -> BTreeMa
     gone.chain(stored.map(|(key, object)| (key.clone(), Some(object.json())))).collect()
 }
 
-/// The members of a value but one.
+/// Returns the members of a value except one.
 fn without<'a>(value: Value<'a>, name: &str) -> Vec<(&'a str, Value<'a>)> {
     let entries = value.as_map().map(Map::entries).unwrap_or_default();
     entries.iter().copied().filter(|(key, _)| *key != name).collect()
 }
 
-/// An object as people read it, without the revision, which a restart does not keep.
+/// Returns an object in a readable form, without the revision, which does not survive a restart.
 fn readable(json: &[u8], path: &Path) -> Result<Vec<u8>, String> {
     let (objects, arena) = (Object::read_all("object", json).0, Bump::new());
     let object = objects.first().map_or(Value::Null, |object| object.to_value(&arena));
@@ -119,7 +121,7 @@ fn readable(json: &[u8], path: &Path) -> Result<Vec<u8>, String> {
 }
 
 impl Inner {
-    /// The file of an object that has none.
+    /// Returns the file for an object that has none yet.
     ///
     /// # Errors
     /// Something else has its name.
@@ -164,7 +166,7 @@ impl Inner {
         }
         self.stage.settle().map_err(|error| error.to_string())?;
         for key in changes.iter().filter(|(_, text)| text.is_none()).map(|(key, _)| key) {
-            // A file that somebody deleted is gone already.
+            // A file that somebody deleted needs no deletion.
             if let Some(path) = files.get(key).filter(|path| fs::symlink_metadata(path).is_ok()) {
                 self.stage.check(path).map_err(|error| format!("{}: {error}", path.display()))?;
                 prune::delete(&self.folder, path).map_err(|error| error.to_string())?;
@@ -177,7 +179,7 @@ impl Inner {
 
 impl Keeper for WriteBack {
     fn keep(&self, store: &Store, since: u64, origin: Origin) -> Result<(), Unkept> {
-        // What files say stands in them.
+        // Objects that come from files are already in them.
         if origin == Origin::Files {
             return Ok(());
         }

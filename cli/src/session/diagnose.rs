@@ -1,4 +1,4 @@
-//! What is wrong with objects, as findings that point at it.
+//! Turns what is wrong with objects into findings with positions.
 
 use super::Session;
 use super::object::Object;
@@ -8,10 +8,10 @@ use kubeshape_smd::managed::DecodeError;
 use kubeshape_smd::typed::ValidationErrors;
 use kubeshape_yaml::{Kind as NodeKind, Node};
 
-/// Errors that are shown of one object.
+/// The maximum number of errors that are shown for one object.
 const MOST: usize = 50;
 
-/// Tells everything by which an object does not fit its type.
+/// Reports everything that does not match the type of an object.
 pub(crate) fn invalid<'a>(
     object: &Object<'a>,
     errors: &ValidationErrors,
@@ -23,7 +23,7 @@ pub(crate) fn invalid<'a>(
     field_errors(object, &errors, kind, registry, session);
 }
 
-/// The same of errors that were looked up.
+/// The same as [`invalid`], for errors that were already collected.
 pub(crate) fn field_errors<'a>(
     object: &Object<'a>,
     errors: &[FieldError],
@@ -61,7 +61,7 @@ pub(crate) fn field_errors<'a>(
     }
 }
 
-/// What YAML makes of a word without quotes.
+/// Returns how YAML interprets a word without quotes.
 fn unquoted(node: Node<'_>) -> Option<String> {
     let read = match node.kind() {
         NodeKind::True => "true",
@@ -72,7 +72,7 @@ fn unquoted(node: Node<'_>) -> Option<String> {
     (text != read).then(|| format!("{text} without quotes is read as {read}; write \"{text}\""))
 }
 
-/// What else there is to know about a field that the schema does not declare.
+/// Returns additional information about a field that the schema does not declare.
 fn undeclared(
     finding: &mut Finding,
     (name, declared_by): (&str, Option<&[String]>),
@@ -100,17 +100,17 @@ fn undeclared(
     }
 }
 
-/// Where the schema is that an error is about.
+/// Returns the position in the schema that an error is about.
 fn declared(error: &FieldError, what: &str) -> Option<String> {
     let location = error.declared.as_ref()?;
     let pointer = location.pointer();
-    // Far in a long line, the pointer is the place.
+    // In a long line, the pointer is the position.
     let is_said = pointer.is_empty() || location.place().is_some_and(kubeshape_input::Place::is_far);
     let pointer = if is_said { String::new() } else { format!(", {pointer}") };
     Some(format!("{what} {location}{pointer}"))
 }
 
-/// Tells that the managed fields of an object cannot be read.
+/// Reports that the managed fields of an object cannot be read.
 pub(crate) fn managed_fields<'a>(object: &Object<'a>, error: &DecodeError, session: &mut Session<'a>) {
     if let Error::ManagedFields { message, location } = managed_fields_error(error, Some(object.location)) {
         let at = location.as_ref().unwrap_or(object.location);
@@ -118,7 +118,7 @@ pub(crate) fn managed_fields<'a>(object: &Object<'a>, error: &DecodeError, sessi
     }
 }
 
-/// Tells something about an object.
+/// Reports something about an object.
 pub(crate) fn tell<'a>(
     object: &Object<'a>,
     code: Code,

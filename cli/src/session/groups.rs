@@ -1,4 +1,4 @@
-//! Kubernetes' own kinds of a release, by group.
+//! The built-in kinds of a Kubernetes release, by group.
 
 use super::types;
 use kubeshape_builtin as builtin;
@@ -7,18 +7,18 @@ use kubeshape_registry::{Registry, Release, Settings};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Kubernetes' own kinds of a release. A group is read when it is asked for.
+/// The built-in kinds of a Kubernetes release. A group is read when it is first needed.
 #[derive(Debug)]
 pub(crate) struct Groups {
     release: builtin::Release,
-    /// The release of the rules.
+    /// The release whose rules are used.
     rules: Release,
     api: builtin::Api,
     by_name: BTreeMap<String, (OnceLock<Registry>, OnceLock<Layer>)>,
 }
 
 impl Groups {
-    /// The kinds of a release; `None` if there are no documents of it.
+    /// Returns the kinds of a release, or `None` if there are no documents for it.
     pub(crate) fn new(release: Release) -> Option<Groups> {
         let rules = release;
         let release: builtin::Release = release.try_into().ok()?;
@@ -27,17 +27,17 @@ impl Groups {
         Some(Groups { release, rules, api, by_name })
     }
 
-    /// The release.
+    /// Returns the release.
     pub(crate) fn release(&self) -> Release {
         self.rules
     }
 
-    /// The names of the groups.
+    /// Returns the names of the groups.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.by_name.keys().map(String::as_str)
     }
 
-    /// The kinds of a group.
+    /// Returns the kinds of a group.
     pub(crate) fn group(&self, group: &str) -> Option<&Registry> {
         let make = || {
             let settings = Settings::of(self.rules);
@@ -48,7 +48,7 @@ impl Groups {
         Some(self.by_name.get(group)?.0.get_or_init(make))
     }
 
-    /// The kinds of a group, for admission policies.
+    /// Returns the kinds of a group, for admission policies.
     pub(crate) fn layer(&self, group: &str) -> Option<&Layer> {
         let registry = self.group(group)?;
         Some(self.by_name.get(group)?.1.get_or_init(|| Layer::new(registry)))
@@ -65,7 +65,7 @@ impl Layers for Groups {
     }
 }
 
-/// Kubernetes' own kinds of a release, and those of a registry, which come first.
+/// The built-in kinds of a release, and those of a registry, which come first.
 #[derive(Debug)]
 pub(crate) struct WithCustom {
     custom: Layer,
@@ -73,7 +73,7 @@ pub(crate) struct WithCustom {
 }
 
 impl WithCustom {
-    /// The kinds of a registry and of a release; `None` if there are no documents of the release.
+    /// Returns the kinds of a registry and of a release, or `None` if there are no documents for the release.
     pub(crate) fn new(registry: &Registry, release: Release) -> Option<WithCustom> {
         Some(WithCustom { custom: Layer::new(registry), built_in: Groups::new(release)? })
     }

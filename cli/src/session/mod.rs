@@ -1,7 +1,7 @@
-//! What the commands about objects share: inputs that stay with their places, registries of `--schemas`, findings.
+//! Code that the commands about objects share: inputs that keep their positions, registries of `--schemas`, findings.
 //!
-//! [`text`] reads inputs; [`types`] makes a registry of what `--schemas` names; [`object`] is an object with its place.
-//! [`diagnose`] turns what is wrong with an object into findings, and [`print`] writes results.
+//! [`text`] reads inputs. [`types`] builds a registry from what `--schemas` names. [`object`] is an object with its
+//! position. [`diagnose`] turns errors in an object into findings, and [`print`] writes results.
 //!
 //! A command implements [`Command`] for its arguments, and [`run`] runs it.
 
@@ -26,7 +26,7 @@ pub(crate) trait Command: Sync {
     /// Returns the arguments that all of these commands have.
     fn common(&self) -> Common<'_>;
 
-    /// Runs the command. Returns whether there is nothing to object to.
+    /// Runs the command. Returns whether it found no errors.
     ///
     /// # Errors
     /// There is no answer.
@@ -43,7 +43,7 @@ pub(crate) struct Common<'c> {
     pub(crate) is_report: bool,
 }
 
-/// The state of a command: memory for what is read, which lives as long as the command, and the findings.
+/// The state of a command: its findings, and memory for its inputs, which lives as long as the command.
 pub(crate) struct Session<'a> {
     pub(crate) arena: &'a Bump,
     /// Which files of folders are read.
@@ -61,7 +61,7 @@ pub(crate) struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Shows that the bytes of an input cannot be read.
+    /// Reports that the bytes of an input cannot be read.
     pub(crate) fn unreadable(&mut self, finding: &Finding) {
         self.unread |= finding.code == Code::Unreadable;
         self.report(finding);
@@ -73,7 +73,7 @@ impl Session<'_> {
         self.ui.finding(finding);
     }
 
-    /// Shows a finding if findings are what the command prints, else it is only reported.
+    /// Shows a finding if findings are the output of the command. Otherwise only adds it to the report.
     pub(crate) fn record(&mut self, finding: &Finding) {
         if self.is_report {
             self.report(finding);
@@ -82,7 +82,7 @@ impl Session<'_> {
         }
     }
 
-    /// Ends a test of an input. The findings before it belong to it.
+    /// Ends a test of an input. The findings since the previous test belong to it.
     pub(crate) fn case(&mut self, input: &str, name: &str) {
         self.ui.ended(input, name);
     }
@@ -97,18 +97,18 @@ impl Session<'_> {
         self.ui.say(text);
     }
 
-    /// How many errors were shown.
+    /// Returns the number of errors that were shown.
     pub(crate) fn errors(&self) -> usize {
         self.errors
     }
 }
 
-/// Runs a command. Returns whether there is nothing to object to.
+/// Runs a command. Returns whether it found no errors.
 ///
 /// # Errors
 /// There is no answer.
 pub(crate) fn run(command: &dyn Command, setup: &Setup) -> Result<bool, Fatal> {
-    // Objects may nest as deeply as the reader allows; the main thread may have little stack.
+    // Objects may be nested as deeply as the reader allows, and the main thread may have a small stack.
     std::thread::scope(|scope| {
         let work = move || work(command, setup);
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;

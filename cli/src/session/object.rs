@@ -1,4 +1,4 @@
-//! Objects with their places.
+//! Objects with their positions.
 
 use super::Session;
 use super::text::{Missing, Text, nowhere, read_all};
@@ -13,14 +13,14 @@ use kubeshape_yaml::{Kind, Node};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// An object and where it stands.
+/// An object and its position.
 #[derive(Clone, Copy)]
 pub(crate) struct Object<'a> {
     pub(crate) location: &'a Location,
     pub(crate) value: Value<'a>,
 }
 
-/// What tells objects apart: group, kind, namespace, name.
+/// What identifies an object: group, kind, namespace, name.
 pub(crate) type Identity<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 impl<'a> Object<'a> {
@@ -33,7 +33,7 @@ impl<'a> Object<'a> {
         self.value.gvk()
     }
 
-    /// Whether both are the same object of the same input.
+    /// Returns whether both are the same object of the same input.
     pub(crate) fn is(&self, other: &Object<'_>) -> bool {
         std::ptr::eq(self.location, other.location)
     }
@@ -43,27 +43,27 @@ impl<'a> Object<'a> {
         (gvk.group(), gvk.kind(), namespace, name)
     }
 
-    /// The node of a JSON pointer, or the deepest one on the way to it.
+    /// Returns the node at a JSON pointer, or the deepest existing one on the way to it.
     pub(crate) fn at_pointer(&self, pointer: &str) -> Found<'a> {
         at_pointer(self.location.node(), pointer)
     }
 
-    /// A finding about a node of it.
+    /// Returns a finding about one of its nodes.
     pub(crate) fn finding(&self, code: Code, at: Node<'_>, detail: impl Into<String>) -> Finding {
         self.named(self.location.at(at).finding(code, detail))
     }
 
-    /// A finding about it as a whole.
+    /// Returns a finding about the object as a whole.
     pub(crate) fn finding_of_all(&self, code: Code, detail: impl Into<String>) -> Finding {
         self.named(self.location.finding(code, detail))
     }
 
-    /// The finding with the name of the object.
+    /// Returns the finding with the name of the object added.
     pub(crate) fn named(&self, finding: Finding) -> Finding {
         finding.of_resource(self.name())
     }
 
-    /// `Widget x/a`: the kind, namespace and name, as far as it has them.
+    /// Returns the kind, namespace and name, as far as the object has them: `Widget x/a`.
     pub(crate) fn name(&self) -> String {
         let (_, kind, namespace, name) = self.identity();
         let name = match (kind, namespace, name) {
@@ -72,11 +72,11 @@ impl<'a> Object<'a> {
             (kind, "", name) => format!("{kind} {name}"),
             (kind, namespace, name) => format!("{kind} {namespace}/{name}"),
         };
-        // It stands on one line.
+        // The name must stay on one line.
         clean(&name)
     }
 
-    /// Begins a JSON object with what tells the object apart, without the last brace.
+    /// Begins a JSON object with the identity of the object, without the closing brace.
     pub(crate) fn begin_json(&self) -> Vec<u8> {
         let (_, kind, namespace, name) = self.identity();
         let mut out = b"{".to_vec();
@@ -86,7 +86,7 @@ impl<'a> Object<'a> {
             out.extend_from_slice(if at == 0 { b"\"" } else { b",\"" });
             out.extend_from_slice(member.as_bytes());
             out.extend_from_slice(b"\":");
-            // A text is always finite.
+            // A text has no infinite numbers, so this cannot fail.
             let _ = Value::String(text).write_json(&mut out);
         }
         out
@@ -96,11 +96,11 @@ impl<'a> Object<'a> {
 /// The objects of a command's inputs.
 pub(crate) struct Objects<'a> {
     pub(crate) all: Vec<Object<'a>>,
-    /// Whether the input is one object, as opposed to a list, a stream or a folder, even of one.
+    /// Whether the input is a single object, and not a list, stream or folder, not even one with a single object.
     pub(crate) is_one: bool,
 }
 
-/// Reads the objects of files and folders. What cannot be read, and inputs without objects, are told.
+/// Reads the objects of files and folders. Reports what cannot be read, and inputs without objects.
 pub(crate) fn read_objects<'a>(paths: &[PathBuf], session: &mut Session<'a>) -> Objects<'a> {
     let texts = read_all(paths, Missing::Error, session);
     let mut out = Objects { all: Vec::new(), is_one: false };
@@ -122,7 +122,7 @@ pub(crate) fn read_objects<'a>(paths: &[PathBuf], session: &mut Session<'a>) -> 
     out
 }
 
-/// The objects of an input, those of lists included. What is no object is told.
+/// Returns the objects of an input, including those in lists. Reports everything that is not an object.
 pub(crate) fn objects<'a>(text: &'a Text<'a>, session: &mut Session<'a>) -> Vec<Object<'a>> {
     let mut out = Vec::new();
     for document in text.documents() {
@@ -139,7 +139,7 @@ pub(crate) fn objects<'a>(text: &'a Text<'a>, session: &mut Session<'a>) -> Vec<
     out
 }
 
-/// The one object of an input, or none if it cannot be told which one is meant.
+/// Returns the only object of an input, or `None` if it is not clear which one is meant.
 pub(crate) fn only<'a>(text: &'a Text<'a>, session: &mut Session<'a>) -> Option<Object<'a>> {
     let before = session.errors();
     let objects = objects(text, session);

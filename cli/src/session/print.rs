@@ -1,4 +1,4 @@
-//! Values as YAML and JSON, and where they go.
+//! Writes values as YAML and JSON.
 
 use crate::args::{Format, ResultArgs};
 use crate::error::Fatal;
@@ -17,12 +17,12 @@ use std::sync::Arc;
 pub(crate) struct Output {
     pub(crate) format: Format,
     file: Option<(PathBuf, Arc<Stage>)>,
-    /// Whether the path is that of a folder, in which every object gets a file.
+    /// Whether the path is a folder, in which every object gets its own file.
     is_folder: bool,
 }
 
 impl Output {
-    /// What the command line says of a command that writes objects, which may go to a folder.
+    /// Returns the output that the command line asks for, for commands that write objects, possibly into a folder.
     ///
     /// # Errors
     /// As [`Output::new`].
@@ -35,7 +35,7 @@ impl Output {
         }
     }
 
-    /// What the command line says.
+    /// Returns the output that the command line asks for.
     ///
     /// # Errors
     /// The name is neither a format nor that of a file.
@@ -64,7 +64,7 @@ impl Output {
         Ok(Output { format, file, is_folder: false })
     }
 
-    /// Whether JSON is asked for.
+    /// Returns whether the output is JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.format == Format::Json
     }
@@ -84,7 +84,7 @@ impl Output {
         let mut out = Vec::new();
         if self.is_json() {
             for value in values {
-                // A number that is not finite was read from YAML, which kubectl could not send; it is left out.
+                // A number that is not finite came from YAML. kubectl could not send it, so it is left out.
                 let _ = print::write_json(*value, &mut out);
             }
         } else {
@@ -99,9 +99,9 @@ impl Output {
         self.bytes(&out)
     }
 
-    /// Writes a file for each object. None gets its name before all of them have their bytes.
+    /// Writes a file for each object. No file gets its name before all of them are complete.
     fn files(&self, folder: &Path, stage: &Stage, values: &[Value<'_>]) -> Result<(), Fatal> {
-        // By names as file systems compare them that do not tell capital letters.
+        // By the name without regard to case, because some file systems do not distinguish it.
         let mut files: BTreeMap<String, (PathBuf, Value<'_>)> = BTreeMap::new();
         for value in values {
             let of = ObjectName::of(*value);
@@ -142,12 +142,12 @@ impl Output {
     }
 }
 
-/// The path with what writes there.
+/// Returns the path, and the stage that writes to it.
 fn staged(path: &Path, args: &ResultArgs, folder: Option<&Path>) -> (PathBuf, Arc<Stage>) {
     (path.to_owned(), Stage::default().within(folder).synced(args.fsync).until_interrupted())
 }
 
-/// Whether a path is written as that of a folder.
+/// Returns whether a path is written like a folder, with a slash at the end.
 fn ends_in_slash(path: &Path) -> bool {
     path.to_string_lossy().ends_with(std::path::is_separator)
 }

@@ -1,4 +1,4 @@
-//! Inputs with their documents, kept so that everything points into them.
+//! Inputs with their documents, which are kept so that findings can point into them.
 
 use super::Session;
 use crate::input::{self, Input, gather};
@@ -13,32 +13,32 @@ use std::sync::Arc;
 pub(crate) struct Text<'a> {
     /// The name in messages.
     pub(crate) name: &'a str,
-    /// The path; empty for what is not a file, such as standard input.
+    /// The path. Empty if the input is not a file, such as standard input.
     pub(crate) path: PathBuf,
     documents: Vec<Arc<Document>>,
-    /// Whether it was named on the command line, as opposed to found in a folder.
+    /// Whether the input was named on the command line, and not found in a folder.
     pub(crate) named: bool,
     /// Whether something in it could not be read.
     pub(crate) failed: bool,
 }
 
 impl<'a> Text<'a> {
-    /// The documents that hold anything.
+    /// Returns the documents that are not empty.
     pub(crate) fn documents(&'a self) -> &'a [Arc<Document>] {
         &self.documents
     }
 
-    /// The same with their places.
+    /// Returns the documents that are not empty, with their positions.
     pub(crate) fn locations(&self) -> impl Iterator<Item = Location> {
         self.documents.iter().map(|document| Location::root(Arc::clone(document)))
     }
 
-    /// The text; empty if there is no document in it.
+    /// Returns the text. Empty if it has no document.
     pub(crate) fn source(&self) -> &str {
         self.documents.first().map_or("", |document| document.source().text())
     }
 
-    /// A finding about a node.
+    /// Returns a finding about a node.
     pub(crate) fn about(&self, code: Code, node: Node<'_>, detail: impl Into<String>) -> Finding {
         match self.documents.first() {
             Some(document) => document.source().finding(code, node.span(), detail),
@@ -46,32 +46,32 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// `file:line:column` of a node.
+    /// Returns the `file:line:column` of a node.
     pub(crate) fn place(&self, node: Node<'_>) -> String {
         let source = self.documents.first().map(|document| document.source());
         source.map_or_else(|| self.name.to_owned(), |source| source.location(node.span().start))
     }
 }
 
-/// A finding about an input as a whole.
+/// Returns a finding about an input as a whole.
 pub(crate) fn nowhere(code: Code, input: &str, detail: impl Into<String>) -> Finding {
     Finding::new(code, detail).in_input(input)
 }
 
-/// What becomes of a file that does not exist.
+/// How to treat a file that does not exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// It is an error, because a name that is mistyped must not count as nothing.
+    /// It is an error, so that a mistyped name does not count as an empty file.
     Error,
-    /// It is as good as an empty one, because the user says so.
+    /// It counts as an empty file, because the user allows that.
     Empty,
 }
 
-/// Reads files and folders in the order in which they are given; what cannot be read is told.
+/// Reads files and folders in the given order. Reports what cannot be read.
 pub(crate) fn read_all<'a>(paths: &[PathBuf], missing: Missing, session: &mut Session<'a>) -> Vec<&'a Text<'a>> {
     let mut texts = Vec::new();
     for path in paths {
-        // What may be there and cannot be looked for is no missing file.
+        // If it cannot be checked whether a file exists, the file does not count as missing.
         if missing == Missing::Empty && path.as_os_str() != "-" && matches!(path.try_exists(), Ok(false)) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The registry of what `--schemas` names and of built-in kinds: which type an object has.
+//! The registry of the types in `--schemas` and of built-in kinds. It finds the type of an object.
 
 use super::Session;
 use super::object::Object;
@@ -13,7 +13,8 @@ use kubeshape_structural::read::expand_list;
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
 
-/// The settings for a release of Kubernetes. Without `compat`, it decides which structured-merge-diff is followed.
+/// Returns the settings for a release of Kubernetes. Without `compat`, the release decides which version of
+/// structured-merge-diff is followed.
 pub(crate) fn settings(release: Option<kubeshape_validate::Release>, compat: Option<SmdCompat>) -> Settings {
     let of_release = Settings::of(release.unwrap_or_default());
     match compat {
@@ -22,20 +23,20 @@ pub(crate) fn settings(release: Option<kubeshape_validate::Release>, compat: Opt
     }
 }
 
-/// Takes in parts of documents, and shows what is wrong with them. Returns whether they define anything.
+/// Adds parts of documents, and reports what is wrong with them. Returns whether they define anything.
 pub(crate) fn add(
     registry: &mut Registry,
     parts: impl IntoIterator<Item = Location>,
     session: &mut Session<'_>,
 ) -> bool {
-    // Inputs count in the order in which they are given.
+    // The order of the inputs is significant.
     let name = format!("{:09}", registry.inputs().count());
     let is_used = registry.set(name.as_str(), parts, Vec::new());
     registry.findings(&name).for_each(|finding| session.report(finding));
     is_used
 }
 
-/// Reads what `--schemas` names. What cannot be used is told.
+/// Reads what `--schemas` names. Reports what cannot be used.
 ///
 /// # Errors
 /// The command line asks for a type that no schema has.
@@ -44,7 +45,7 @@ pub(crate) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registr
     for path in &args.schemas {
         let before = session.errors();
         let mut is_used = false;
-        // In folders, everything else is passed over.
+        // In folders, all other files are skipped.
         for text in read_all(std::slice::from_ref(path), Missing::Error, session) {
             is_used |= add(&mut registry, text.locations(), session);
             for document in text.documents() {
@@ -66,21 +67,21 @@ pub(crate) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registr
     Ok(registry)
 }
 
-/// The built-in kinds that a registry gets.
+/// The built-in kinds that are added to a registry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BuiltIn {
     pub(crate) release: Release,
-    /// Whether nobody named the release.
+    /// Whether the release is the default, because the user named none.
     pub(super) by_default: bool,
 }
 
 impl BuiltIn {
-    /// What the command line asks for: a release, or the newest one if there is nothing else.
+    /// Returns what the command line asks for: a release, or the newest one if there are no other types.
     pub(crate) fn of(args: &TypeArgs) -> Option<BuiltIn> {
         BuiltIn::new(args.kubernetes, args.schemas.is_empty() && args.type_name.is_none())
     }
 
-    /// The kinds of a release, or of the newest one if that is needed. There are none before 1.31.
+    /// Returns the kinds of a release, or of the newest one if they are needed. There are none before 1.31.
     pub(crate) fn new(release: Option<kubeshape_validate::Release>, is_needed: bool) -> Option<BuiltIn> {
         match release {
             Some(release) => Some(BuiltIn { release: release.try_into().ok()?, by_default: false }),
@@ -94,7 +95,7 @@ impl BuiltIn {
         add_groups(self.release, &self.release.api(), registry, |_| true);
     }
 
-    /// Adds the kinds of the groups that these objects need, if they need any: types are expensive.
+    /// Adds the kinds of the groups that these objects need, if any. Not all are added, because types are expensive.
     pub(crate) fn add_for(self, objects: &[Gvk<'_>], registry: &mut Registry, session: &mut Session<'_>) {
         session.built_in = Some(self);
         let unknown: BTreeSet<&str> =
@@ -105,7 +106,7 @@ impl BuiltIn {
         let api = self.release.api();
         let known: BTreeSet<&str> =
             api.openapi_v3_paths().filter_map(|path| group_version(path)).map(|(group, _)| group).collect();
-        // The message about a kind that is not known names similar ones of all groups.
+        // The message about an unknown kind names similar ones of all groups.
         let all = !unknown.is_subset(&known);
         add_groups(self.release, &api, registry, |group| all || unknown.contains(group));
     }
@@ -127,12 +128,12 @@ pub(crate) fn add_groups(release: Release, api: &Api, registry: &mut Registry, w
     }
 }
 
-/// The groups of a release.
+/// Returns the groups of a release.
 pub(crate) fn groups(api: &Api) -> BTreeSet<String> {
     api.openapi_v3_paths().filter_map(group_version).map(|(group, _)| group.to_owned()).collect()
 }
 
-/// The group and version of a document, such as `apis/apps/v1`; none if it is of neither.
+/// Returns the group and version of a document, such as `apis/apps/v1`. Returns `None` if the path has neither.
 fn group_version(path: &str) -> Option<(&str, &str)> {
     match path.split_once('/')? {
         ("api", version) => Some(("", version)),
@@ -141,19 +142,19 @@ fn group_version(path: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// What the objects in these texts are, those of lists included.
+/// Returns the groups, versions and kinds of the objects in these texts, including those in lists.
 pub(crate) fn gvks<'a>(texts: &[&'a Text<'a>]) -> Vec<Gvk<'a>> {
     let documents = texts.iter().flat_map(|text| text.documents());
     documents.flat_map(|document| expand_list(document.root())).map(gvk).collect()
 }
 
-/// What an object is.
+/// Returns the group, version and kind of an object.
 pub(crate) fn gvk(object: Node<'_>) -> Gvk<'_> {
     let text = |name| object.get(name).and_then(Node::as_str).unwrap_or_default();
     Gvk::new(text("apiVersion"), text("kind"))
 }
 
-/// Says once that nobody named the release that a type comes from.
+/// Says once that a type comes from the default release.
 pub(crate) fn say_release(kind: &Kind, session: &mut Session<'_>) {
     if let Some(BuiltIn { release, by_default: true }) = session.built_in
         && kind.definition().is_built_in()
@@ -164,7 +165,7 @@ pub(crate) fn say_release(kind: &Kind, session: &mut Session<'_>) {
     }
 }
 
-/// The kind of an object. What there is to say about it is told.
+/// Returns the kind of an object. Reports what there is to say about it.
 pub(crate) fn kind<'a>(object: &Object<'a>, registry: &'a Registry, session: &mut Session<'a>) -> Option<&'a Kind> {
     let gvk = object.gvk();
     let kind = registry.kind(gvk);
@@ -182,13 +183,13 @@ pub(crate) fn kind<'a>(object: &Object<'a>, registry: &'a Registry, session: &mu
     kind
 }
 
-/// Tells that there is no kind for an object.
+/// Reports that there is no kind for an object.
 pub(crate) fn unknown_of(object: &Object<'_>, registry: &Registry, session: &mut Session<'_>) {
     let finding = object.named(unknown_finding(object.gvk(), object.location, registry, session));
     session.report(&finding);
 }
 
-/// Tells that there is no kind for an object, which stands there.
+/// Reports that there is no kind for the object at this position.
 pub(crate) fn unknown(gvk: Gvk<'_>, object: &Location, registry: &Registry, session: &mut Session<'_>) {
     let finding = unknown_finding(gvk, object, registry, session);
     session.report(&finding);
@@ -212,7 +213,7 @@ fn unknown_finding(gvk: Gvk<'_>, object: &Location, registry: &Registry, session
     finding
 }
 
-/// Whether the newest release has a kind.
+/// Returns whether the newest release has a kind.
 fn is_built_in(gvk: Gvk<'_>) -> bool {
     let prefix = if gvk.group().is_empty() { "api" } else { "apis" };
     let document = Release::newest().api().openapi_v3(&format!("{prefix}/{}", gvk.api_version()));

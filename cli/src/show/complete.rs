@@ -1,17 +1,18 @@
-//! What a shell can complete a kind or the path of a field to.
+//! Shell completions of kinds and of field paths.
 
 use kubeshape_registry::{Kind, Registry};
 use kubeshape_schema::Bump;
 use kubeshape_show::explain::{self as pages, Candidate, Request};
 use std::collections::BTreeSet;
 
-/// The completions of the path of a field, one a line: those of a kind, and after a dot the fields there.
+/// Returns the completions of a field path, one per line: kinds, and after a dot the fields of the kind.
 pub(super) fn of_field(word: &str, api_version: Option<&str>, registry: &Registry, arena: &Bump) -> String {
     let fields = word.rsplit_once('.').and_then(|(above, _)| fields(above, api_version, registry, arena));
     fields.map_or_else(|| of_kind(word, registry), |fields| lines(word, &fields))
 }
 
-/// The completions of a kind, one a line: names of resources, or kinds if the word begins with a capital letter.
+/// Returns the completions of a kind, one per line: names of resources, or kinds if the word begins with a capital
+/// letter.
 pub(super) fn of_kind(word: &str, registry: &Registry) -> String {
     let is_kind = word.starts_with(|first: char| first.is_ascii_uppercase());
     let stored = registry.kinds().filter(|kind| kind.resource().is_some());
@@ -23,7 +24,7 @@ fn lines(word: &str, all: &BTreeSet<String>) -> String {
     fitting.flat_map(|name| [name.as_str(), "\n"]).collect()
 }
 
-/// The paths of the fields directly below a path. None if it is no path.
+/// Returns the paths of the fields directly below a path. Returns `None` if it is not a path.
 fn fields(above: &str, api_version: Option<&str>, registry: &Registry, arena: &Bump) -> Option<BTreeSet<String>> {
     let request = Request::parse(above).ok()?;
     let is_asked = |kind: &&Kind| api_version.is_none_or(|version| kind.api_version() == version);
@@ -41,7 +42,7 @@ fn fields(above: &str, api_version: Option<&str>, registry: &Registry, arena: &B
     Some(names.map(|name| format!("{above}.{}", name.trim_end_matches(['[', ']', '{', '}']))).collect())
 }
 
-/// Whether a shell reads a name as it is.
+/// Returns whether a name needs no quoting in a shell.
 fn is_plain(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }

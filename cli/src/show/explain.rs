@@ -74,7 +74,7 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
     }
 }
 
-/// The fields that are nearest to the first name of a path that does not exist.
+/// Returns the fields that are most similar to the first name of a path that does not exist.
 fn near(document: Value<'_>, gvr: Gvr<'_>, path: &[&str]) -> Vec<String> {
     let known = (0..path.len()).rev().find_map(|n| Some((path[n], n, pages::fields(document, gvr, &path[..n]).ok()?)));
     let Some((name, depth, fields)) = known else { return Vec::new() };
@@ -84,8 +84,8 @@ fn near(document: Value<'_>, gvr: Gvr<'_>, path: &[&str]) -> Vec<String> {
     nearest(name, names.map(|name| name.trim_end_matches(['[', ']', '{', '}'])))
 }
 
-/// What is known of a field beside what a server publishes: its lifecycle, where it is declared, and what OpenAPI v2 loses of it.
-/// The losses are in order.
+/// Returns what is known about a field in addition to what a server publishes: its lifecycle, where it is declared, and
+/// what OpenAPI v2 loses of it. The losses are in order.
 fn beyond(
     kind: &Kind,
     lifecycles: &Lifecycles<'_>,
@@ -99,15 +99,15 @@ fn beyond(
     let below = losses[first..].iter().take_while(|(at, _)| at.starts_with(&schema));
     let own = below.filter(|(at, _)| is_about(at, &schema));
     out.extend(own.map(|(_, text)| ("OpenAPI v2".to_owned(), text.clone())));
-    // Built-in kinds have no place that anybody could open.
+    // Built-in kinds have no position that a user could open.
     if !kind.definition().is_built_in() {
         out.push(("declared in".to_owned(), declared.to_string()));
     }
     out
 }
 
-/// What documents say of the lifecycle of fields (KEP-2558). Servers drop the extension of CustomResourceDefinitions, so it is not
-/// among the facts of what they publish.
+/// The lifecycles of fields that documents contain (KEP-2558). Servers drop the extension from
+/// CustomResourceDefinitions, so it is not among the facts of what they publish.
 struct Lifecycles<'k> {
     kind: &'k Kind,
     schemas: Schemas,
@@ -122,21 +122,21 @@ impl<'k> Lifecycles<'k> {
         Lifecycles { kind, schemas }
     }
 
-    /// How stable a field is.
+    /// Returns how stable a field is.
     fn at(&self, pointer: &str) -> Option<(String, String)> {
         let entry = self.schemas.at(self.kind.api_version(), self.kind.kind(), pointer)?;
         Some(("lifecycle".to_owned(), entry.to_string()))
     }
 }
 
-/// Whether a place is the schema at a pointer or a keyword of it, as opposed to something below.
+/// Returns whether a position is the schema at a pointer or one of its keywords, and not something below.
 fn is_about(at: &str, schema: &str) -> bool {
     let Some(rest) = at.strip_prefix(schema) else { return false };
     let below = ["/properties/", "/items", "/additionalProperties"];
     rest.is_empty() || rest.starts_with('/') && !below.iter().any(|part| rest.contains(part))
 }
 
-/// A field on one line.
+/// Appends a field on one line.
 fn line(field: &Field, lifecycles: &Lifecycles<'_>, out: &mut String) {
     let mut facts: Vec<String> = field.required.then(|| "required".to_owned()).into_iter().collect();
     facts.extend(lifecycles.at(&field.pointer).map(|(name, text)| format!("{name}: {text}")));
@@ -145,7 +145,7 @@ fn line(field: &Field, lifecycles: &Lifecycles<'_>, out: &mut String) {
     let _ = writeln!(out, "{}", line.map(|part| clean(part)).join("\t"));
 }
 
-/// A field as a JSON object on one line.
+/// Returns a field as a JSON object on one line.
 fn json_line(field: &Field, kind: &Kind, lifecycles: &Lifecycles<'_>, losses: &[(String, String)], out: &mut String) {
     let facts = |facts: &[(String, String)]| -> Vec<_> {
         facts.iter().map(|(name, text)| json!({"name": name, "value": text})).collect()

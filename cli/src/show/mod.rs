@@ -1,4 +1,4 @@
-//! What kubectl shows: `table`, `explain`, `sample`.
+//! Commands that show what kubectl shows: `table`, `explain`, `sample`.
 
 mod complete;
 mod explain;
@@ -15,7 +15,7 @@ use kubeshape_registry::{Kind, Registry};
 use kubeshape_schema::did_you_mean;
 use std::path::Path;
 
-/// The registry of what the command line names, built-in kinds included.
+/// Returns the registry of what the command line names, including built-in kinds.
 ///
 /// # Errors
 /// The command line is wrong.
@@ -28,7 +28,7 @@ fn registry<'a>(args: &TypeArgs, session: &mut Session<'a>) -> Result<&'a Regist
     Ok(session.arena.alloc(registry))
 }
 
-/// The kinds of a name, in one version if it is given. That there is none is told.
+/// Returns the kinds with a name, in one version if it is given. Reports if there is none.
 fn named<'a>(
     name: &str,
     api_version: Option<&str>,

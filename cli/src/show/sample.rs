@@ -66,7 +66,7 @@ pub(crate) fn sample(args: &SampleArgs, session: &mut Session<'_>) -> Result<boo
     Ok(sampled.problems.is_empty())
 }
 
-/// The YAML with the first sentence of each field's description above it.
+/// Returns the YAML with the first sentence of each field's description above the field.
 fn commented(yaml: &str, kind: &Kind) -> String {
     let mut tape = Tape::new();
     let read = Stream::new(yaml.as_bytes(), Limits::default()).ok().and_then(|mut stream| stream.next(&mut tape)?.ok());
@@ -94,7 +94,7 @@ fn commented(yaml: &str, kind: &Kind) -> String {
     out
 }
 
-/// Comments for the fields below a value, each with the place of the field's name.
+/// Collects the comments for the fields below a value, each with the position of the field's name.
 fn collect(node: Node<'_>, pointer: &str, kind: &Kind, out: &mut Vec<(usize, String)>) {
     match node.kind() {
         NodeKind::Map => {
@@ -117,7 +117,7 @@ fn collect(node: Node<'_>, pointer: &str, kind: &Kind, out: &mut Vec<(usize, Str
     }
 }
 
-/// The first sentence of a description, on one line.
+/// Returns the first sentence of a description, on one line.
 fn first_sentence(text: &str) -> String {
     let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
     let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");

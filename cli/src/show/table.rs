@@ -78,7 +78,7 @@ pub(crate) fn table<'a>(args: &TableArgs, session: &mut Session<'a>) -> Result<b
     Ok(true)
 }
 
-/// The objects by their kinds, in the order in which the kinds appear. What has no columns is told.
+/// Groups the objects by kind, in the order in which the kinds appear. Reports kinds without columns.
 fn groups<'a>(objects: &[Object<'a>], registry: &'a Registry, session: &mut Session<'a>) -> Vec<Group<'a>> {
     let mut out: Vec<Group<'a>> = Vec::new();
     for object in objects {
@@ -100,7 +100,8 @@ fn groups<'a>(objects: &[Object<'a>], registry: &'a Registry, session: &mut Sess
     out
 }
 
-/// The object as a server reads it: with the defaults of its schema. Defaults of built-in kinds are not in their schemas.
+/// Returns the object as a server reads it, with the defaults of its schema. The schemas of built-in kinds have no
+/// defaults.
 fn with_defaults<'a>(object: Object<'a>, kind: &'a Kind, session: &mut Session<'a>) -> Object<'a> {
     let resources = kind.resources().unwrap_or_default();
     let Some(resource) = resources.iter().find(|resource| resource.api_version == kind.api_version()) else {
@@ -115,7 +116,8 @@ fn with_defaults<'a>(object: Object<'a>, kind: &'a Kind, session: &mut Session<'
     }
 }
 
-/// A table with namespaces, and with the kind before the name if there are several tables, as kubectl prints them.
+/// Returns a table with namespaces, and with the kind before the name if there are several tables, as kubectl prints
+/// them.
 fn decorated(
     group: &Group<'_>,
     mut rows: Vec<Vec<Cell>>,
@@ -143,7 +145,7 @@ fn decorated(
     (columns, rows)
 }
 
-/// Prints what a template makes of the object, or of a list of the objects.
+/// Prints the output of a template for the object, or for a list of the objects.
 fn apply<'a>(template: &Template, objects: &Objects<'a>, session: &mut Session<'a>) -> Result<bool, Fatal> {
     let value = match objects.all.as_slice() {
         [] => return Ok(false),

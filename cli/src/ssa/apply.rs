@@ -23,19 +23,19 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-/// Conflicts whose places are shown; the server's message names all of them.
+/// The maximum number of conflicts that are shown with positions. The server's message names all of them.
 const MOST: usize = 50;
 
 /// A live object.
 #[derive(Default)]
 struct Live<'a> {
-    /// Where it stands; none if a configuration created it.
+    /// The object with its position. `None` if a configuration created it.
     object: Option<Object<'a>>,
-    /// What it is by now.
+    /// Its current value.
     value: Option<Value<'a>>,
-    /// Whether there is another one of the same identity.
+    /// Whether there is another object with the same identity.
     repeated: bool,
-    /// Whether a configuration was sent to it and was not refused.
+    /// Whether a configuration was sent to it and accepted.
     touched: bool,
 }
 
@@ -65,9 +65,9 @@ pub(crate) fn update<'a>(args: &'a UpdateArgs, session: &mut Session<'a>) -> Res
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
     Write(Verb),
-    /// As `kubectl apply`.
+    /// Like `kubectl apply`.
     ClientSide,
-    /// As `kubectl apply --server-side`.
+    /// Like `kubectl apply --server-side`.
     Migrate,
 }
 
@@ -104,7 +104,7 @@ fn run<'a>(args: &WriteArgs, how: How, manager: &str, force: bool, session: &mut
             let subresource = session.arena.alloc_str(&options.subresource);
             let endpoint = match registry.endpoint(config.gvk(), subresource, session.arena) {
                 Ok(endpoint) => &*session.arena.alloc(endpoint),
-                // That was told.
+                // That was already reported.
                 Err(EndpointError::Kind(_)) => continue,
                 Err(EndpointError::Subresource(error)) => {
                     let at = config.at_pointer("/kind").shown();
@@ -130,7 +130,7 @@ fn run<'a>(args: &WriteArgs, how: How, manager: &str, force: bool, session: &mut
     Ok(true)
 }
 
-/// The files with configurations. A folder that has none is told.
+/// Returns the files with configurations. Reports a folder that has none.
 fn configs<'a>(paths: &[PathBuf], session: &mut Session<'a>) -> Vec<&'a Text<'a>> {
     let mut texts = Vec::new();
     for path in paths {
@@ -144,7 +144,8 @@ fn configs<'a>(paths: &[PathBuf], session: &mut Session<'a>) -> Vec<&'a Text<'a>
     texts
 }
 
-/// The live objects; none if one of them cannot be read. It must not be taken for one that is to be created.
+/// Returns the live objects. Returns `None` if one of them cannot be read, because it must not be treated as missing
+/// and created.
 fn lives<'a>(
     args: &WriteArgs,
     registry: &Registry,
@@ -175,7 +176,7 @@ fn lives<'a>(
     (session.errors() == 0).then_some(lives)
 }
 
-/// What the command line says of requests.
+/// Returns the request options of the command line.
 fn options(args: &WriteArgs, manager: &str) -> Result<WriteOptions, Fatal> {
     let options = match args.now.as_deref() {
         None => WriteOptions::new(manager, SystemTime::now()),
@@ -193,7 +194,7 @@ fn options(args: &WriteArgs, manager: &str) -> Result<WriteOptions, Fatal> {
     Ok(options.subresource(&args.subresource))
 }
 
-/// Whether a configuration says which object it is for.
+/// Returns whether a configuration says which object it is for.
 fn is_complete<'a>(config: &Object<'a>, session: &mut Session<'a>) -> bool {
     let (_, _, _, name) = config.identity();
     if name.is_empty() {
@@ -204,7 +205,7 @@ fn is_complete<'a>(config: &Object<'a>, session: &mut Session<'a>) -> bool {
     !name.is_empty()
 }
 
-/// A configuration on its way to its object.
+/// A configuration and the request for it.
 struct Request<'r, 'a> {
     config: Object<'a>,
     endpoint: &'a Endpoint<'a>,
@@ -213,7 +214,7 @@ struct Request<'r, 'a> {
 }
 
 impl<'a> Request<'_, 'a> {
-    /// The live object afterwards; none if it was refused.
+    /// Sends the request. Returns the live object afterwards, or `None` if the request was refused.
     fn send(&self, live: &Live<'a>, how: How, session: &mut Session<'a>) -> Option<Value<'a>> {
         let Request { config, endpoint, options, .. } = self;
         if live.repeated {
@@ -252,7 +253,8 @@ impl<'a> Request<'_, 'a> {
         None
     }
 
-    /// Says that a live object has no annotation of client-side apply (upstream: `warningNoLastAppliedConfigAnnotation`).
+    /// Reports that a live object has no annotation of client-side apply (upstream:
+    /// `warningNoLastAppliedConfigAnnotation`).
     fn advise_about_annotation(&self, before: Option<Value<'a>>, session: &mut Session<'a>) {
         let Some(live) = before else { return };
         let annotations = live.get("metadata").and_then(|metadata| metadata.get("annotations"));
@@ -265,7 +267,7 @@ impl<'a> Request<'_, 'a> {
         }
     }
 
-    /// What to do about a conflict about a field that the live object does not have.
+    /// Returns the advice for a conflict about a field that the live object does not have.
     fn advice_without_value(&self, conflict: &Conflict) -> &'static str {
         let is_custom = self.endpoint.kind().definition().is_custom_resource();
         if !is_custom && conflict.new.as_ref().is_some_and(is_zero) {
@@ -275,7 +277,7 @@ impl<'a> Request<'_, 'a> {
         "The live object does not have the field. Leave it out of the configuration, or take it over with `--force-conflicts`."
     }
 
-    /// The live object as a server reads it. The fields that it drops are reported once.
+    /// Returns the live object as a server reads it. The fields that the server drops are reported once.
     fn read(&self, live: &Live<'a>, session: &mut Session<'a>) -> Option<Value<'a>> {
         let read = self.endpoint.read(live.value?, session.arena);
         let Some(object) = live.object.filter(|_| !live.touched) else { return Some(read.value) };
@@ -333,7 +335,7 @@ impl<'a> Request<'_, 'a> {
     }
 }
 
-/// Whether a value is one that Go types drop when they are written.
+/// Returns whether a value is one that Go types omit when they are written.
 fn is_zero(value: &serde_json::Value) -> bool {
     match value {
         serde_json::Value::Null => true,

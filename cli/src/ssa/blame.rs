@@ -1,6 +1,6 @@
-//! `blame`: who owns each field of objects.
+//! `blame`: the owners of each field of objects.
 //!
-//! An object is printed as YAML, and read again: then every line is known to belong to the paths that begin on it.
+//! An object is printed as YAML and read again. Then the paths that begin on each line are known.
 
 use super::sets::{managed, tell_ignored};
 use crate::args::BlameArgs;
@@ -21,18 +21,19 @@ use kubeshape_yaml::json;
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
 use std::fmt::Write;
 
-/// The farthest column at which owners stand.
+/// The maximum column at which owners are printed.
 const MARGIN: usize = 60;
-/// What stands for no owner.
+/// The text for no owner.
 const NOBODY: &str = "-";
 
 /// A field of the object and its owners.
 struct Field<'o, 'a> {
     path: Vec<PathElement<'a>>,
-    /// Place in the printed object; a list's item begins on the line of its first member.
+    /// The position in the printed object. An item of a list begins on the line of its first member.
     line: usize,
     owners: Vec<&'o Owner<'a>>,
-    /// Whether anybody can own it: neither what only holds other fields, nor what managed fields never name.
+    /// Whether anybody can own it. Nobody can own a field that only holds other fields, or one that managed fields
+    /// never name.
     counts: bool,
 }
 
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &BlameArgs, session: &mut Session<'_>) -> Result<bool, F
     Ok(true)
 }
 
-/// An object with its owners; none if there is something wrong with it, which is told.
+/// Returns an object with its owners. If something is wrong with it, reports that and returns `None`.
 fn blamed<'a>(
     object: &Object<'a>,
     is_one: bool,
@@ -130,7 +131,7 @@ fn blamed<'a>(
     }))
 }
 
-/// The fields by the object's type, from which the items of lists get their names; empty if there is no type.
+/// Returns the fields by the object's type, which gives the items of lists their names. Empty if there is no type.
 fn items<'a>(object: &Object<'a>, registry: &'a Registry, session: &mut Session<'a>) -> Option<Set<'a>> {
     if registry.is_empty() {
         return Some(Set::EMPTY);
@@ -139,7 +140,7 @@ fn items<'a>(object: &Object<'a>, registry: &'a Registry, session: &mut Session<
         types::unknown_of(object, registry, session);
         return None;
     };
-    // Managed fields have been reported, and have no owners.
+    // Managed fields are reported already, and have no owners.
     let typed = kind.merge_type()?.validate(shown(object.value, false, session), Duplicates::Allowed);
     match typed.and_then(|typed| typed.to_field_set(session.arena)) {
         Ok(set) => Some(set),
@@ -150,7 +151,7 @@ fn items<'a>(object: &Object<'a>, registry: &'a Registry, session: &mut Session<
     }
 }
 
-/// The object as it is printed.
+/// Returns the object as it is printed.
 fn shown<'a>(object: Value<'a>, with_managed_fields: bool, session: &Session<'a>) -> Value<'a> {
     let (Value::Map(map), Some(Value::Map(metadata))) = (object, object.get("metadata")) else { return object };
     if with_managed_fields {
@@ -160,15 +161,15 @@ fn shown<'a>(object: Value<'a>, with_managed_fields: bool, session: &Session<'a>
     Value::Map(map.with("metadata", Some(Value::Map(metadata)), session.arena))
 }
 
-/// Whether the field is shown without owners: a server writes it, or it only holds other fields.
+/// Returns whether the field is shown without owners, because a server writes it or it only holds other fields.
 fn is_nobodys(path: &[PathElement<'_>]) -> bool {
     is_system_field(path) || matches!(path, [PathElement::FieldName("metadata")])
 }
 
-/// A walk over the printed object and its owners at once.
+/// A walk over the printed object and its owners at the same time.
 struct Walk<'w, 'o, 'a> {
     text: &'a str,
-    /// The last place whose line was asked for, and its line.
+    /// The last position whose line was requested, and its line.
     at: (usize, usize),
     fields: Vec<Field<'o, 'a>>,
     path: Vec<PathElement<'a>>,
@@ -176,7 +177,7 @@ struct Walk<'w, 'o, 'a> {
 }
 
 impl<'o, 'a> Walk<'_, 'o, 'a> {
-    /// `above` are those who own something around this value as a whole, in which it is not told apart.
+    /// `above` are the owners of something around this value that is owned as a whole.
     fn value(&mut self, node: Node<'a>, owned: &Owned<'o, 'a>, items: Set<'a>, above: &[&'o Owner<'a>]) {
         let inner: Vec<&'o Owner<'a>> = if owned.is_leaf() {
             let own = owned.owners().filter(|owner| !above.contains(owner));
@@ -221,14 +222,14 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
         let is_leaf = !matches!(node.kind(), Kind::Map | Kind::Seq) || node.is_empty();
         let counts = is_leaf && !is_nobodys(&self.path);
         self.fields.push(Field { path: self.path.clone(), line, owners, counts });
-        // What managed fields never name is one field, whatever is in it.
+        // A field that managed fields never name is one field, whatever it contains.
         if !is_nobodys(&self.path) || self.path.len() == 1 {
             self.value(node, owned, items, above);
         }
         self.path.pop();
     }
 
-    /// The line of a place, from 0; places come in order.
+    /// Returns the line of a position, from 0. Positions must come in order.
     fn line(&mut self, start: usize) -> usize {
         let (at, line) = self.at;
         let more = self.text.as_bytes().get(at..start).map_or(0, |new| memchr::memchr_iter(b'\n', new).count());
@@ -237,11 +238,11 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
     }
 }
 
-/// The elements by which the items of a list may be meant.
+/// The path elements that can name the items of a list.
 struct ItemNames<'a> {
-    /// Those by the object's type and those that managers wrote down, in order.
+    /// Elements from the object's type and those that managers wrote, in order.
     elements: Vec<PathElement<'a>>,
-    /// Which fields are keys: one answer, unless the keys have changed since a manager wrote.
+    /// The fields that are keys. There is one set of keys, unless they changed after a manager wrote.
     keys: Vec<Vec<&'a str>>,
     /// Elements by the values of some of their keys, for items that lack the others.
     partial: Vec<Partial<'a>>,
@@ -251,7 +252,7 @@ struct ItemNames<'a> {
 struct Partial<'a> {
     keys: usize,
     present: Vec<&'a str>,
-    /// The values, and the element's place among all; sorted.
+    /// The values, and the index of the element among all elements. Sorted.
     table: Vec<(Vec<Value<'a>>, usize)>,
 }
 
@@ -272,7 +273,7 @@ impl<'a> ItemNames<'a> {
         ItemNames { elements, keys, partial: Vec::new() }
     }
 
-    /// Whether an item has one name at most.
+    /// Returns whether an item has at most one name.
     fn agree(&self) -> bool {
         self.keys.len() <= 1
     }
@@ -290,7 +291,7 @@ impl<'a> ItemNames<'a> {
         self.elements.get(found).copied()
     }
 
-    /// Of an item that lacks a key, the default stands in the element.
+    /// Finds the element of an item that lacks a key. The element then has the default of the key.
     fn defaulted(&mut self, keys: usize, item: Value<'_>) -> Option<usize> {
         let names = self.keys.get(keys)?;
         let present: Vec<&'a str> = names.iter().copied().filter(|name| item.get(name).is_some()).collect();
@@ -321,7 +322,7 @@ fn has_keys(fields: &[(&str, Value<'_>)], names: &[&str]) -> bool {
     names.iter().eq(fields.iter().map(|(name, _)| name))
 }
 
-/// The owners on one line.
+/// Returns the owners on one line.
 fn names(owners: &[&Owner<'_>], version: &str) -> String {
     if owners.is_empty() {
         return NOBODY.to_owned();
@@ -342,10 +343,10 @@ fn names(owners: &[&Owner<'_>], version: &str) -> String {
     clean::clean(&owners.iter().map(name).collect::<Vec<_>>().join(", "))
 }
 
-/// The object with the owners of each line in the margin, as a comment.
+/// Returns the object with the owners of each line at its end, as a comment.
 fn in_margin(text: &str, fields: &[Field<'_, '_>], version: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    // Of each line: the owners, and whether there may be some.
+    // For each line: the owners, and whether it can have owners.
     let mut margin: Vec<(Vec<&Owner<'_>>, bool)> = lines.iter().map(|_| (Vec::new(), false)).collect();
     for field in fields {
         let Some((owners, counts)) = margin.get_mut(field.line) else { continue };
@@ -367,7 +368,7 @@ fn in_margin(text: &str, fields: &[Field<'_, '_>], version: &str) -> String {
     out
 }
 
-/// The fields as compact JSON: a list in the order of the object.
+/// Returns the fields as compact JSON: a list in the order of the object.
 fn as_json(fields: &[Field<'_, '_>], session: &Session<'_>) -> Vec<u8> {
     let arena = session.arena;
     let text = |text: &str| Value::String(arena.alloc_str(text));
@@ -377,7 +378,7 @@ fn as_json(fields: &[Field<'_, '_>], session: &Session<'_>) -> Vec<u8> {
             compact.extend_from_slice(if at == 0 { b"\"" } else { b",\"" });
             compact.extend_from_slice(name.as_bytes());
             compact.extend_from_slice(b"\":");
-            // Texts and lists of them are always finite.
+            // Texts and lists of texts have no infinite numbers, so this cannot fail.
             let _ = value.write_json(&mut compact);
         }
         compact.push(b'}');

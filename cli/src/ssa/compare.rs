@@ -1,4 +1,4 @@
-//! `compare`: what differs between objects.
+//! `compare`: the differences between objects.
 
 use super::sets::{failed, registry, typed, unwritable};
 use crate::args::CompareArgs;
@@ -17,7 +17,7 @@ use kubeshape_yaml::json;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The width of a terminal, beyond which old and new values get lines of their own.
+/// The width of a terminal. Longer old and new values get their own lines.
 const WIDTH: usize = 80;
 
 /// What is compared: an object of A, one of B, or one of each.
@@ -56,7 +56,7 @@ impl How {
     }
 }
 
-/// A field that differs. What only holds other fields that differ has no values.
+/// A field that differs. A field that only holds other differing fields has no values.
 struct Change {
     how: How,
     path: String,
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &CompareArgs, session: &mut Session<'_>) -> Result<bool,
     Ok(is_same)
 }
 
-/// Which objects are compared with each other, in the order of A, then what only B has.
+/// Pairs the objects, in the order of A, followed by those that only B has.
 fn pairs<'a>(a: &Objects<'a>, b: &Objects<'a>, session: &mut Session<'a>) -> Vec<Pair<'a>> {
     if let ([first], [second], true) = (a.all.as_slice(), b.all.as_slice(), a.is_one && b.is_one) {
         return vec![Pair::Both(*first, *second)];
@@ -119,7 +119,7 @@ fn pairs<'a>(a: &Objects<'a>, b: &Objects<'a>, session: &mut Session<'a>) -> Vec
     out
 }
 
-/// The objects by what tells them apart. Of two of one identity the first counts, and the second is told.
+/// Returns the objects by identity. If two have the same identity, the first counts and the second is reported.
 fn by_identity<'a>(objects: &[Object<'a>], session: &mut Session<'a>) -> BTreeMap<Identity<'a>, Object<'a>> {
     let mut out: BTreeMap<Identity<'a>, Object<'a>> = BTreeMap::new();
     for object in objects {
@@ -133,7 +133,8 @@ fn by_identity<'a>(objects: &[Object<'a>], session: &mut Session<'a>) -> BTreeMa
     out
 }
 
-/// What differs between two objects, and the same as sets of fields in JSON; none if it cannot be told.
+/// Returns the differences between two objects, and the same as sets of fields in JSON. Returns `None` if they cannot
+/// be compared.
 fn compared<'a>(
     a: Object<'a>,
     b: Object<'a>,
@@ -159,7 +160,7 @@ fn compared<'a>(
     }
 }
 
-/// `"added":{…},"modified":{…},"removed":{…}`
+/// Returns `"added":{…},"modified":{…},"removed":{…}`.
 fn sets(comparison: &Comparison<'_>) -> Result<Vec<u8>, SetError> {
     let mut out = Vec::new();
     for how in How::ALL {
@@ -178,7 +179,7 @@ fn changes<'a>(a: &Object<'a>, b: &Object<'a>, comparison: &Comparison<'a>, sess
         let set = how.of(comparison);
         for path in set {
             let holds_others = !path.iter().fold(set, |set, element| set.with_prefix(*element)).is_empty();
-            // The path of an item of a set says its value.
+            // The path of an item of a set contains its value.
             let says_all = holds_others || matches!(path.last(), Some(PathElement::Value(_)));
             let value = |paths: &mut Paths<'a, 'a>| {
                 let mut json = Vec::new();
@@ -246,7 +247,7 @@ fn as_json(pair: Pair<'_>, found: Option<(Vec<Change>, Vec<u8>)>, is_one: bool) 
             compact.extend_from_slice(b",\"changes\":[");
             for (at, Change { path, old, new, .. }) in changes.into_iter().enumerate() {
                 compact.extend_from_slice(if at == 0 { b"{\"path\":" } else { b",{\"path\":" });
-                // A text is always finite.
+                // A text has no infinite numbers, so this cannot fail.
                 let _ = Value::String(&path).write_json(&mut compact);
                 for (name, value) in [("old", old), ("new", new)] {
                     if let Some(value) = value {

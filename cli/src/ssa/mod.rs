@@ -1,6 +1,6 @@
 //! Server-side apply on files: `apply`, `update`, `blame`, `extract`, `compare`, `merge`, `fieldset`.
 //!
-//! `kubeshape-registry` does what an API server does with objects; the commands read, call it and print.
+//! `kubeshape-registry` does with objects what an API server does. The commands read, call it and print.
 
 mod apply;
 mod blame;

@@ -1,4 +1,4 @@
-//! `fieldset`, `merge`, `extract`: what needs objects and no stack.
+//! `fieldset`, `merge`, `extract`: commands that need objects but no API server stack.
 
 use crate::args::{ExtractArgs, FieldsetArgs, MergeArgs, TypeArgs};
 use crate::error::Fatal;
@@ -28,7 +28,7 @@ pub(super) struct Typed<'a> {
     pub(super) value: TypedValue<'a>,
 }
 
-/// Reads the managed fields of an object as a release does.
+/// Reads the managed fields of an object in the way a release does.
 pub(super) fn managed<'a>(
     object: &Object<'a>,
     compat: Compat,
@@ -60,7 +60,7 @@ pub(super) fn registry<'a>(
     Ok(session.arena.alloc(registry))
 }
 
-/// Gives an object the type of its kind.
+/// Finds the type of an object by its kind.
 pub(super) fn typed<'a>(
     object: Object<'a>,
     duplicates: Duplicates,
@@ -144,7 +144,7 @@ pub(crate) fn merge(args: &MergeArgs, session: &mut Session<'_>) -> Result<bool,
     }
 }
 
-/// Two objects that cannot be compared or merged.
+/// Reports two objects that cannot be compared or merged.
 pub(super) fn failed<'a>(
     error: &CompareError,
     a: &Typed<'a>,
@@ -182,9 +182,9 @@ pub(crate) fn extract(args: &ExtractArgs, session: &mut Session<'_>) -> Result<b
     output.objects(&out).map(|()| true)
 }
 
-/// The managers that applied something, as the end of a message.
+/// Returns the names of managers that applied something, as the end of a message.
 fn others(names: &BTreeSet<&str>) -> String {
-    /// More are only counted.
+    /// If there are more, the rest is only counted.
     const MOST: usize = 5;
     let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("{name:?}")).collect();
     match names.len() {
@@ -194,7 +194,7 @@ fn others(names: &BTreeSet<&str>) -> String {
     }
 }
 
-/// What the manager applied to an object; what there is to say about it is told.
+/// Returns what the manager applied to an object. Reports what there is to say about it.
 fn extracted<'a>(
     object: &Object<'a>,
     args: &ExtractArgs,

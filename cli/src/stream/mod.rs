@@ -1,7 +1,7 @@
-//! `kubeshape stream`: rows in, answers out.
+//! `kubeshape stream` reads rows and writes answers.
 //!
-//! One thread reads portions of whole lines, workers answer them, and the calling thread writes. There is a fixed
-//! number of portions in flight: a portion is read when another one is written. So memory is bounded, and if nobody
+//! One thread reads portions of whole lines, workers answer them, and the calling thread writes. The number of portions
+//! in flight is fixed: a portion is read only when another one has been written. So memory is bounded, and if nobody
 //! reads the answers, no rows are read.
 
 use crate::args::{StreamArgs, StreamCommand, When};
@@ -17,13 +17,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Bytes that are read at once.
+/// The number of bytes that are read at once.
 const PORTION: usize = 64 << 10;
-/// The longest row. A longer one is passed over, and its answer says so.
+/// The maximum size of a row. A longer one is skipped, and its answer says so.
 const LONGEST: usize = 16 << 20;
-/// Portions in flight per worker.
+/// The number of portions in flight per worker.
 const WINDOW: usize = 4;
-/// How often a worker without work looks whether it is to stop.
+/// How often an idle worker checks whether it has to stop.
 const IDLE: Duration = Duration::from_millis(200);
 
 /// Runs the command.
@@ -66,7 +66,7 @@ fn task(command: &StreamCommand) -> Result<Task, kubeshape::Findings> {
     }
 }
 
-/// `3 rows: 2 accepted, 1 refused`
+/// Returns `3 rows: 2 accepted, 1 refused`.
 fn summary(counts: &BTreeMap<&'static str, u64>) -> String {
     let all: u64 = counts.values().sum();
     let s = if all == 1 { "" } else { "s" };
@@ -85,14 +85,14 @@ struct How {
 /// Whole lines.
 struct Portion {
     number: u64,
-    /// The number of the first line.
+    /// The number of its first line.
     line: u64,
     bytes: Vec<u8>,
     /// Whether this is the beginning of a line that is too long.
     is_cut: bool,
 }
 
-/// Answers, and how many rows have which verdict.
+/// Answers, and the number of rows by verdict.
 struct Answered {
     number: u64,
     bytes: Vec<u8>,
@@ -109,7 +109,7 @@ fn pump(task: &Task, input: impl Read + Send + 'static, output: &mut impl Write,
         let _ = free.send(());
     });
     let (portions, waiting) = sync_channel(window);
-    // If the output breaks, the command ends although this thread still waits for input.
+    // If writing fails, the command ends although this thread still waits for input.
     let reader = std::thread::Builder::new().name("rows".to_owned());
     let reader = reader.spawn(move || read(input, &places, &portions))?;
     let (waiting, stop) = (Mutex::new(waiting), AtomicBool::new(false));
@@ -135,7 +135,7 @@ fn pump(task: &Task, input: impl Read + Send + 'static, output: &mut impl Write,
 fn read(mut input: impl Read, places: &Receiver<()>, portions: &SyncSender<Portion>) -> io::Result<()> {
     let (mut number, mut line) = (0, 1);
     let mut rest: Vec<u8> = Vec::new();
-    // Set while the rest of a line that is too long is passed over.
+    // Set while the rest of a line that is too long is skipped.
     let mut is_over = false;
     let mut send = |bytes: Vec<u8>, is_cut: bool| {
         let lines = memchr::memchr_iter(b'\n', &bytes).count() as u64 + u64::from(is_cut);
@@ -168,7 +168,7 @@ fn read(mut input: impl Read, places: &Receiver<()>, portions: &SyncSender<Porti
             rest.drain(..=end);
             is_over = false;
         }
-        // What was there before has no end of a line.
+        // The earlier bytes contain no line end.
         let from = start.min(rest.len());
         if let Some(end) = memchr::memrchr(b'\n', &rest[from..]).map(|end| from + end) {
             let next = rest.split_off(end + 1);
@@ -212,8 +212,8 @@ fn work(task: &Task, how: How, waiting: &Mutex<Receiver<Portion>>, stop: &Atomic
     }
 }
 
-/// Writes answers, and makes room for others. After an error, workers that wait for room in the channel end, because
-/// it is gone.
+/// Writes answers, and makes room for others. After an error, the channel is closed, so workers that wait for room in
+/// it end.
 fn write(
     answered: Receiver<Answered>,
     free: &SyncSender<()>,
@@ -231,7 +231,7 @@ fn write(
             for (verdict, count) in own {
                 *counts.entry(verdict).or_default() += count;
             }
-            // Nobody reads any more at the end.
+            // At the end there is no reader any more.
             let _ = free.try_send(());
         }
     }
@@ -242,7 +242,7 @@ fn write(
 mod tests {
     use super::*;
 
-    /// Gives its bytes a few at a time.
+    /// A reader that returns only a few bytes at a time.
     struct Slowly(io::Cursor<Vec<u8>>, usize);
 
     impl Read for Slowly {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_come_in_order_if_that_is_asked_for() {
+    fn answers_come_in_order_if_requested() {
         let lines: Vec<String> = (0..500).map(|id| format!("{{\"id\": {id}, \"text\": \"a: {id}\"}}")).collect();
         let text = lines.join("\n");
         for (jobs, at_once) in [(1, 7), (3, 1000)] {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_broken_or_too_long_has_an_answer() {
+    fn a_broken_or_too_long_row_gets_an_answer() {
         let long = "x".repeat(LONGEST + PORTION);
         let text = format!(
             "{{\"id\": \"a\", \"text\": \"\"}}\n{{\"id\": \"b\n\n[1]\n{{\"id\": \"{long}\"}}\n{{\"id\": [2]}}\n\

@@ -1,4 +1,4 @@
-//! `kubeshape upgrade`: definitions in, plans out. `kubeshape_diff::upgrade` knows what is to be done.
+//! `kubeshape upgrade` reads definitions and writes plans. `kubeshape_diff::upgrade` decides what has to be done.
 
 use crate::args::{UpgradeArgs, When};
 use crate::definitions::Definitions;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &UpgradeArgs, setup: &Setup) -> Result<bool, Fatal> {
     for (name, was, is) in pairs {
         match (was, is) {
             (Some(old), Some(new)) => run.pair(old, new),
-            // What could not be read may hold the other one.
+            // The other definition may be in an input that could not be read.
             _ if run.errors > 0 => {}
             (Some((document, manifest)), None) => run.gone(name, document, &manifest),
             (None, _) => run.ui.say(&format!("{name}: the definition is new; kubectl apply takes it")),
@@ -57,10 +57,10 @@ pub(crate) fn run(args: &UpgradeArgs, setup: &Setup) -> Result<bool, Fatal> {
 }
 
 type Side<'d> = (&'d Document, Manifest<'d>);
-/// A name, and the definitions of it.
+/// A name and its definitions.
 type Pair<'d> = (&'d str, Option<Side<'d>>, Option<Side<'d>>);
 
-/// The objects of files and folders, with their places.
+/// Reads the objects of files and folders, with their positions.
 fn objects(paths: &[PathBuf], filter: &Filter, errors: &mut usize, ui: &mut Ui) -> Result<Vec<Object>, Fatal> {
     let mut out = Vec::new();
     let mut reader = input::Reader::default();
@@ -91,15 +91,15 @@ struct Run<'r> {
     errors: usize,
     is_safe: bool,
     objects: Vec<Object>,
-    /// Their numbers, by group and kind.
+    /// Their indices, by group and kind.
     by_kind: BTreeMap<(String, String), Vec<usize>>,
-    /// Files of the steps, with their names.
+    /// The files of the steps, with their names.
     files: Vec<(String, Vec<u8>)>,
 }
 
 impl Run<'_> {
-    /// The definitions of both sides by name. If each side has one that the other one lacks, they are taken to be the same
-    /// definition under another name.
+    /// Pairs the definitions of both sides by name. If each side has exactly one that the other lacks, they count as
+    /// the same definition under another name.
     ///
     /// # Errors
     /// `--stored` is about one of several definitions.
@@ -172,7 +172,7 @@ impl Run<'_> {
             self.ui.verbatim(&plan.to_string());
         }
         self.ui.plan(&plan);
-        // A plan of one step applies the new definition where it is.
+        // A plan with one step applies the new definition directly.
         let shown = plan.to_string();
         let names: Vec<&str> = plan.files().map(|(name, _)| name).filter(|name| shown.contains(*name)).collect();
         if written.is_none() && !names.is_empty() {
@@ -199,7 +199,7 @@ impl Run<'_> {
         }
     }
 
-    /// What becomes of an object.
+    /// Reports what happens to an object.
     fn object(&mut self, number: Option<usize>, report: &ObjectReport) {
         let Some(object) = number.and_then(|number| self.objects.get(number)) else { return };
         let kind = object.kind().to_owned();
@@ -230,7 +230,7 @@ impl Run<'_> {
         self.ui.finding(&document.resolver().of_resource(name).finding(&note));
     }
 
-    /// Writes the files, all of them or none.
+    /// Writes all files or none.
     fn write(&mut self) -> Result<(), Fatal> {
         let Some(folder) = &self.args.output else { return Ok(()) };
         let stage = Stage::default().within(Some(folder)).until_interrupted();
@@ -260,7 +260,7 @@ impl Run<'_> {
     }
 }
 
-/// What is to be told of a plan as a whole.
+/// Returns what to report about a plan as a whole.
 fn told(plan: &Plan) -> Vec<(Code, String)> {
     match &plan.obstacle {
         Some(Obstacle::Recreate { because, lost }) => {
@@ -273,7 +273,7 @@ fn told(plan: &Plan) -> Vec<(Code, String)> {
     }
 }
 
-/// The changes because of which objects may be rejected: the first ones, and a count of the others.
+/// Returns the changes that may cause objects to be rejected: the first ones, and the number of others.
 fn stricter(changes: &[Stricter]) -> String {
     const SHOWN: usize = 5;
     let shown: Vec<String> = changes.iter().take(SHOWN).map(Stricter::to_string).collect();
@@ -282,7 +282,7 @@ fn stricter(changes: &[Stricter]) -> String {
     format!("{}{more}", shown.join("; "))
 }
 
-/// The fields that are lost.
+/// Returns the fields that are lost.
 fn lost(loss: &Loss) -> String {
     let more = if loss.more > 0 { format!(" and {} more", loss.more) } else { String::new() };
     format!("{}{more}; {}", loss.fields.join(", "), loss.when.describe(&loss.from, &loss.to))

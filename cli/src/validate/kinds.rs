@@ -1,4 +1,4 @@
-//! The kinds of the schemas, each prepared once, when the first object of it is judged.
+//! The kinds of the schemas. Each is prepared when the first object of it is judged.
 
 use super::schemas::{self, Schemas, Versions, Waiting};
 use crate::session::groups::Groups;
@@ -15,10 +15,10 @@ use kubeshape_validate::typed::Typed;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// So many API versions are named that have a kind.
+/// The maximum number of API versions that are named for a kind.
 const MOST_VERSIONS: usize = 3;
 
-/// Something per kind and API version, or per group and kind.
+/// A value per kind and API version, or per group and kind.
 type ByKind<T> = BTreeMap<String, BTreeMap<String, T>>;
 
 /// The kinds that objects are judged by.
@@ -27,26 +27,27 @@ pub(super) struct Kinds {
     schemas: Schemas,
     /// Kinds of custom resources, by group and kind.
     custom: ByKind<Custom>,
-    /// The release of the built-in kinds, and of what is said about removed ones.
+    /// The release of the built-in kinds, and of messages about removed ones.
     asked: Option<Release>,
-    /// Kubernetes' own kinds, if there are any of the release.
+    /// The built-in kinds, if there are any for the release.
     built_in: Option<Groups>,
-    /// What the documents say of kinds, by kind and API version.
+    /// What the documents say about kinds, by kind and API version.
     typed: Mutex<ByKind<Arc<Documented>>>,
-    /// What admission policies need to know of the kinds of the schemas.
+    /// What admission policies need to know about the kinds of the schemas.
     layer: OnceLock<Layer>,
-    /// What was said about kinds that are not known, by API version and kind: it takes a search among all kinds.
+    /// Messages about unknown kinds, by API version and kind. They are kept because each takes a search among all
+    /// kinds.
     unknown: Mutex<BTreeMap<(String, String), String>>,
 }
 
 /// A kind that an OpenAPI document describes, and what is known of its rules.
 #[derive(Debug)]
 pub(super) enum Documented {
-    /// A built-in kind, judged as the server's own code does it.
+    /// A built-in kind, judged in the way of the server's own code.
     BuiltIn(Arc<Strategy>),
-    /// A built-in kind of which the document does not say whether its objects have a namespace.
+    /// A built-in kind for which the document does not say whether its objects have a namespace.
     Metadata(Typed, BuiltInKind),
-    /// Nothing is known but its types: a kind of an aggregated server, or one whose objects are not stored.
+    /// Only its types are known: a kind of an aggregated server, or one whose objects are not stored.
     Types(Typed),
 }
 
@@ -62,7 +63,7 @@ impl Documented {
         })
     }
 
-    /// Its Go types.
+    /// Returns its Go types.
     pub(super) fn types(&self) -> &Typed {
         match self {
             Documented::BuiltIn(strategy) => strategy.types(),
@@ -71,7 +72,7 @@ impl Documented {
     }
 }
 
-/// A kind, and what is made of its versions at first use.
+/// A kind, with versions that are prepared at first use.
 #[derive(Debug, Default)]
 struct Custom {
     /// Its files, if they are not read yet.
@@ -80,8 +81,9 @@ struct Custom {
 }
 
 impl Kinds {
-    /// Returns the kinds of the schemas, and the built-in kinds of the release. Each is prepared when its first object comes.
-    /// Without one, they are those of the default, unless the schemas have the documents of a cluster.
+    /// Returns the kinds of the schemas, and the built-in kinds of the release. Each is prepared when its first object
+    /// comes. Without a release, the built-in kinds are those of the default release, unless the schemas have the
+    /// documents of a cluster.
     pub(super) fn new(schemas: Schemas, asked: Option<Release>) -> Kinds {
         let mut custom: ByKind<Custom> = BTreeMap::new();
         let mut add = |group: &str, kind: &str, waiting: Option<&Arc<Waiting>>| {
@@ -109,8 +111,8 @@ impl Kinds {
         }
     }
 
-    /// What is known about objects, and the server's warning if their version is deprecated; none if nothing is known of
-    /// their kind.
+    /// Returns what is known about objects, and the server's warning if their version is deprecated. Returns `None` if
+    /// nothing is known about their kind.
     pub(super) fn resource(&self, gvk: Gvk<'_>) -> Option<(&Resource<'_>, Option<&str>)> {
         let (group, kind) = (gvk.group(), gvk.kind());
         let custom = self.custom.get(group)?.get(kind)?;
@@ -122,31 +124,31 @@ impl Kinds {
         Some((version.requests.as_ref()?.resource(), version.deprecated.as_deref()))
     }
 
-    /// The release whose built-in kinds are known.
+    /// Returns the release whose built-in kinds are known.
     pub(super) fn built_in_release(&self) -> Option<Release> {
         self.built_in.as_ref().map(Groups::release)
     }
 
-    /// Whether the release that was asked for does not serve a built-in kind any more, and the server's warning about it; none
-    /// if nothing is to be told.
+    /// Returns whether the requested release no longer serves a built-in kind, and the server's warning about it.
+    /// Returns `None` if there is nothing to report.
     pub(super) fn deprecation(&self, gvk: Gvk<'_>) -> Option<(bool, String)> {
         let release = Version::parse(&self.asked?.to_string())?;
         kinds::judge(gvk.api_version(), gvk.kind(), Some(release))
     }
 
-    /// What is known of the lifecycles of a kind's fields.
+    /// Returns what is known about the lifecycles of a kind's fields.
     pub(super) fn lifecycles(&self, gvk: Gvk<'_>) -> Option<&Lifecycles> {
         self.schemas.lifecycles(gvk)
     }
 
-    /// What is to be told about the files of a kind; none if there is nothing.
+    /// Returns what is to be reported about the files of a kind. Returns `None` if there is nothing.
     pub(super) fn told(&self, gvk: Gvk<'_>) -> Option<Arc<Waiting>> {
         let waiting = self.schemas.waiting_of(gvk)?;
         let read = waiting.read();
         (read.unread || !read.findings.is_empty()).then(|| Arc::clone(waiting))
     }
 
-    /// What an OpenAPI document says of objects; none if no document has their kind.
+    /// Returns what an OpenAPI document says about objects. Returns `None` if no document has their kind.
     pub(super) fn documented(&self, gvk: Gvk<'_>) -> Option<Arc<Documented>> {
         let mut typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = typed.get(gvk.kind()).and_then(|versions| versions.get(gvk.api_version())) {
@@ -155,7 +157,7 @@ impl Kinds {
         let release = self.asked.unwrap_or_default();
         let of = |registry: &Registry| Documented::of(registry.kind(gvk)?, release);
         let found = of(self.schemas.registry()).or_else(|| of(self.built_in_of(gvk)?)).map(Arc::new);
-        // Whoever sends kinds that nobody knows does not fill the memory.
+        // Unknown kinds are not stored, so that they cannot fill the memory.
         if let Some(found) = &found {
             let versions = typed.entry(gvk.kind().to_owned()).or_default();
             versions.insert(gvk.api_version().to_owned(), Arc::clone(found));
@@ -167,7 +169,7 @@ impl Kinds {
         self.built_in.as_ref()?.group(gvk.group())
     }
 
-    /// The API versions of other groups that have a kind: of those that wait, and of built-in ones.
+    /// Returns the API versions of other groups that have a kind, among waiting and built-in kinds.
     fn elsewhere(&self, gvk: Gvk<'_>) -> Vec<String> {
         let waiting = self.schemas.waiting().filter(|(_, kind, _)| *kind == gvk.kind());
         let waiting = waiting.flat_map(|(group, kind, waiting)| waiting.read().versions(group, kind).into_keys());
@@ -179,7 +181,7 @@ impl Kinds {
         if near.is_empty() { all.into_iter().take(MOST_VERSIONS).collect() } else { near }
     }
 
-    /// What to do about a kind that is not known.
+    /// Returns advice about an unknown kind.
     pub(super) fn advice(&self, gvk: Gvk<'_>) -> String {
         let release = self.asked.and_then(|asked| Version::parse(&asked.to_string()));
         let gone = kinds::find(gvk.api_version(), gvk.kind()).zip(release);
@@ -202,7 +204,7 @@ impl Kinds {
         }
     }
 
-    /// What there is to say about a kind that is not known.
+    /// Returns the message about an unknown kind.
     pub(super) fn unknown(&self, gvk: Gvk<'_>) -> String {
         let key = (gvk.api_version().to_owned(), gvk.kind().to_owned());
         let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
@@ -239,7 +241,7 @@ impl Kinds {
         self.layer.get_or_init(|| Layer::new(self.schemas.registry()))
     }
 
-    /// What there is to say about a kind that is not among the schemas, whether their files are read or not.
+    /// Returns the message about a kind that is not among the schemas, whether their files are read or not.
     fn unknown_to_schemas(&self, gvk: Gvk<'_>) -> KindError {
         let mut error = self.schemas.registry().unknown(gvk);
         error.has_kinds |= self.schemas.waiting().next().is_some();

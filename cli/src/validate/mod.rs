@@ -35,10 +35,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use worker::{Context, Event, FileResult, Identity, Kinded, Object, Verdict, Worker};
 
-/// Files in flight per worker: what is told about a file is small, and while one worker reads the definition of a kind, which takes
-/// as long as hundreds of objects, the others go on.
+/// The number of files in flight per worker. Findings of a file are small, and while one worker reads the definition of
+/// a kind, which takes as long as hundreds of objects, the others continue.
 const WINDOW: usize = 512;
-/// Kinds that the summary names.
+/// The maximum number of kinds that the summary names.
 const KINDS_SHOWN: usize = 10;
 
 /// Runs the command. Returns whether every object is accepted.
@@ -68,20 +68,20 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     check_once(args.schemas.iter().chain(&args.old).chain(&admission.policies).chain(&admission.params).chain(&paths))?;
     let has_policies = !admission.policies.is_empty();
     let asked = args.kubernetes.or_else(|| has_policies.then(Releases::default));
-    // The newest release says first what it has to say.
+    // The findings of the newest release come first.
     let releases: Vec<Option<Release>> =
         asked.map_or_else(|| vec![None], |asked| asked.iter().rev().map(Some).collect());
     let mut schemas = Vec::new();
     for (at, release) in releases.iter().enumerate() {
         schemas.push(run.schemas(&filter, threads, release.unwrap_or_default(), at == 0)?);
     }
-    // What is prepared is kept to the end of the process, which gives back everything at once.
+    // Prepared data is never freed. The end of the process frees everything at once.
     let old = ManuallyDrop::new(run.old(&filter, threads)?);
     let objects = ManuallyDrop::new(run.policies(&filter, threads)?);
     let arena = ManuallyDrop::new(Bump::new());
     let mut contexts = ManuallyDrop::new(Vec::new());
     for (at, (schemas, release)) in schemas.into_iter().zip(&releases).enumerate() {
-        // Policies are about built-in kinds, and are some themselves.
+        // Policies are about built-in kinds, and some are themselves such objects.
         let kinds = Kinds::new(schemas, *release);
         let mut policies = None;
         if has_policies {
@@ -175,7 +175,7 @@ impl Documented {
         self.kinds.insert(kind);
     }
 
-    /// `1 Secret`, or `3 objects: Deployment, Secret`.
+    /// Returns `1 Secret`, or `3 objects: Deployment, Secret`.
     fn names(&self) -> String {
         let kinds: Vec<&str> = self.kinds.iter().take(KINDS_SHOWN).map(String::as_str).collect();
         let more = if self.kinds.len() > KINDS_SHOWN { ", …" } else { "" };
@@ -184,14 +184,14 @@ impl Documented {
     }
 }
 
-/// What is told, in the order of the inputs.
+/// Reports results in the order of the inputs.
 struct Run<'r> {
     args: &'r ValidateArgs,
     ui: Ui,
     counts: Counts,
     /// Whether an object was printed.
     printed: bool,
-    /// The files of `--schemas` about which everything is told that was found when they were read, by number.
+    /// The files of `--schemas` for which all findings from reading them were reported, by number.
     told: BTreeSet<usize>,
 }
 
@@ -201,8 +201,8 @@ impl Run<'_> {
         self.ui.finding(finding);
     }
 
-    /// The kinds of `--schemas` for a release. What is wrong with them is told if `is_told`, as far as it is known before
-    /// the objects are.
+    /// Reads the kinds of `--schemas` for a release. If `is_told` is set, reports what is wrong with them, as far as it
+    /// is known before the objects are.
     fn schemas(&mut self, filter: &Filter, threads: usize, release: Release, is_told: bool) -> Result<Schemas, Fatal> {
         let has_policies = !self.args.admission.policies.is_empty();
         let mut schemas = Schemas::new(release, has_policies);
@@ -224,7 +224,7 @@ impl Run<'_> {
         Ok(schemas)
     }
 
-    /// The objects of `--policies` and `--params`, in order.
+    /// Reads the objects of `--policies` and `--params`, in order.
     fn policies(&mut self, filter: &Filter, threads: usize) -> Result<Vec<Location>, Fatal> {
         let mut out = Vec::new();
         let args = self.args;
@@ -241,7 +241,7 @@ impl Run<'_> {
         Ok(out)
     }
 
-    /// The objects of files and folders.
+    /// Reads the objects of files and folders.
     fn objects(&mut self, paths: &[PathBuf], filter: &Filter, threads: usize) -> Result<Vec<Location>, Fatal> {
         let read = |input: &Input, bytes: &[u8], limits| kubeshape_input::read(input.name(), bytes, limits);
         let (inputs, unread) = schemas::each(paths, filter, threads, |finding| self.finding(finding), read)?;
@@ -258,7 +258,7 @@ impl Run<'_> {
         Ok(out)
     }
 
-    /// The objects of `--old`, of several with the same name the first.
+    /// Reads the objects of `--old`. If several have the same name, the first counts.
     fn old(&mut self, filter: &Filter, threads: usize) -> Result<BTreeMap<Identity, Location>, Fatal> {
         let mut out = BTreeMap::new();
         if self.args.old.is_empty() {
@@ -273,7 +273,7 @@ impl Run<'_> {
         Ok(out)
     }
 
-    /// Whether the names of all objects are told.
+    /// Returns whether the names of all objects are reported.
     fn names(&self) -> bool {
         self.ui.has_format(OutputFormat::Junit) || (self.args.verbose && self.ui.has_format(OutputFormat::Human))
     }
@@ -297,7 +297,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Tells what was found when the files of a kind were read, once for each.
+    /// Reports what was found when the files of a kind were read, once for each file.
     fn read(&mut self, read: &schemas::Read) {
         self.counts.unread |= read.unread;
         let new: Vec<&(usize, Finding)> =
@@ -343,7 +343,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Some lines about all objects. The built-in kinds are those of `release`, or of a document.
+    /// Prints a few lines about all objects. The built-in kinds are those of `release`, or of a document.
     fn summary(&mut self, release: Option<Release>) {
         let Counts { accepted, refused, unknown, definitions, .. } = self.counts;
         let all = accepted + refused + unknown;

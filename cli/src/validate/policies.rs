@@ -9,7 +9,7 @@ use kubeshape_schema::Bump;
 use kubeshape_smd::Value;
 use std::sync::Arc;
 
-/// Policies, and who sends the requests.
+/// Policies, and the client that sends the requests.
 #[derive(Debug)]
 pub(super) struct Policies<'a> {
     pub(super) admission: Admission<'a>,
@@ -41,13 +41,13 @@ impl<'a> Policies<'a> {
         (Policies { admission, objects, user, permissions, operation }, findings)
     }
 
-    /// Who sends a request, and the permissions that remember what was asked.
+    /// Returns the client that sends a request, and the permissions, which remember what was asked.
     pub(super) fn client(&self) -> (Client, Arc<Permissions>) {
         let permissions = Arc::new(Permissions::new(self.permissions.clone()));
         (Client { authorizer: permissions.clone(), ..self.user.clone() }, permissions)
     }
 
-    /// What a request with an object does.
+    /// Returns the operation of a request with an object.
     pub(super) fn operation(&self, has_old: bool) -> Operation {
         match self.operation {
             None if has_old => Operation::Update,
@@ -57,7 +57,7 @@ impl<'a> Policies<'a> {
         }
     }
 
-    /// The place of a validation, or of the policy.
+    /// Returns the position of a validation, or of the policy.
     pub(super) fn place(&self, kind: &str, policy: &str, expression: Option<usize>) -> Option<String> {
         let is_meant = |location: &&Location| {
             let text = |key: &str| location.node().get(key);

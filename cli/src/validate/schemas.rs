@@ -1,4 +1,5 @@
-//! The inputs of `--schemas`. A file with nothing but definitions waits until an object comes of a kind that it defines.
+//! The inputs of `--schemas`. A file that contains only definitions is read when the first object of a kind that it
+//! defines comes.
 
 use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, gather};
@@ -15,18 +16,19 @@ use std::sync::{Arc, OnceLock};
 /// What the inputs define.
 #[derive(Debug)]
 pub(super) struct Schemas {
-    /// Of the inputs that are read.
+    /// The registry of the inputs that are read.
     registry: Registry,
-    /// The lifecycles of fields that they tell.
+    /// The lifecycles of fields in these inputs.
     lifecycles: Lifecycles,
-    /// The files that wait, with their numbers among all inputs, and the kinds that each of them defines.
+    /// The files that are not read yet, with their numbers among all inputs, and the kinds that each of them defines.
     files: Vec<(usize, Arc<Input>, Vec<Name>)>,
-    /// By group and kind: the files that are read when an object of it comes. No definition of these kinds is read yet.
+    /// By group and kind: the files that are read when an object of the kind comes. No definition of these kinds is
+    /// read yet.
     waiting: BTreeMap<String, BTreeMap<String, Arc<Waiting>>>,
     release: Release,
-    /// Whether no file waits.
+    /// Whether all files are read immediately.
     is_eager: bool,
-    /// Inputs so far.
+    /// The number of inputs so far.
     count: usize,
 }
 
@@ -37,30 +39,30 @@ type Name = (String, String);
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     files: Vec<(usize, Arc<Input>)>,
-    /// Each once, in order.
+    /// Their kinds, each once, in order.
     kinds: Vec<Name>,
     release: Release,
     read: OnceLock<Read>,
 }
 
-/// What files hold that are read together.
+/// The content of files that are read together.
 #[derive(Debug)]
 pub(super) struct Read {
     held: Held,
-    /// The lifecycles of fields that they tell.
+    /// The lifecycles of fields in these files.
     pub(super) lifecycles: Lifecycles,
-    /// What is to be told about a file, by its number.
+    /// What to report about a file, by its number.
     pub(super) findings: Vec<(usize, Finding)>,
     /// Whether one could not be read.
     pub(super) unread: bool,
 }
 
-/// What is kept of files.
+/// What is kept of these files.
 #[derive(Debug)]
 enum Held {
-    /// They define one kind, which is prepared: their texts are gone.
+    /// They define one kind, which is prepared. Their texts are dropped.
     Kind(Versions),
-    /// They define several kinds, each of which is prepared when an object of it comes.
+    /// They define several kinds. Each is prepared when an object of it comes.
     Registry(Registry),
 }
 
@@ -70,33 +72,34 @@ pub(super) type Versions = BTreeMap<String, Version>;
 /// A version of a kind.
 #[derive(Clone, Debug)]
 pub(super) struct Version {
-    /// What judges its objects; none if they cannot be judged.
+    /// What judges its objects. `None` if they cannot be judged.
     pub(super) requests: Option<Requests>,
     /// The server's warning, if the version is deprecated.
     pub(super) deprecated: Option<String>,
 }
 
-/// The versions of a kind, prepared.
+/// Returns the prepared versions of a kind.
 pub(super) fn versions(registry: &Registry, group: &str, kind: &str) -> Versions {
     let version = |known: &Kind| Version { requests: known.requests(), deprecated: registry.deprecation(known) };
     registry.versions(group, kind).map(|known| (known.api_version().to_owned(), version(known))).collect()
 }
 
-/// A file, or what was found in it without reading it: groups and kinds.
+/// A file, or what was found in it without parsing it: groups and kinds.
 enum Found {
     Read(kubeshape_input::Input),
     Skimmed(Vec<Name>),
 }
 
 impl Schemas {
-    /// No inputs. Objects are judged as by this release. If all kinds are needed together, files are read immediately.
+    /// Returns a value without inputs. Objects are judged by the rules of this release. If all kinds are needed
+    /// together, files are read immediately.
     pub(super) fn new(release: Release, is_eager: bool) -> Schemas {
         let (registry, files, waiting) = (of_release(release), Vec::new(), BTreeMap::new());
         Schemas { registry, lifecycles: Lifecycles::default(), files, waiting, release, is_eager, count: 0 }
     }
 
-    /// Adds a file or a folder. Tells what is wrong with it, and returns whether it defines anything, and whether a part of
-    /// it could not be read.
+    /// Adds a file or a folder. Reports what is wrong with it, and returns whether it defines anything, and whether a
+    /// part of it could not be read.
     ///
     /// # Errors
     /// Threads cannot be started.
@@ -109,7 +112,7 @@ impl Schemas {
     ) -> Result<(bool, bool), Fatal> {
         let is_eager = self.is_eager;
         let (found, unread) = each(std::slice::from_ref(path), filter, threads, &mut tell, |input, bytes, limits| {
-            // What was skimmed is read again when a kind is needed.
+            // A skimmed file is read again when one of its kinds is needed.
             let skimmed = if input.is_file() && !is_eager { skim(bytes) } else { None };
             let owned = |defined: kubeshape_input::Defined<'_>| (defined.group.to_owned(), defined.kind.to_owned());
             match skimmed {
@@ -144,8 +147,9 @@ impl Schemas {
         set(&mut self.registry, &mut self.lifecycles, number, read).0
     }
 
-    /// Finds out which files are read together. Those of kinds that inputs define that are read already are read now: which of the
-    /// definitions counts depends on all of them. Tells what is wrong with them, and returns whether one could not be read.
+    /// Finds out which files are read together. Files with kinds that are also defined by inputs already read are read
+    /// now, because which definition counts depends on all of them. Reports what is wrong with them, and returns
+    /// whether one could not be read.
     pub(super) fn settle(&mut self, mut tell: impl FnMut(&Finding)) -> bool {
         let mut unread = false;
         let mut reader = Reader::default();
@@ -170,38 +174,38 @@ impl Schemas {
         unread
     }
 
-    /// What is read already.
+    /// Returns the registry of what is already read.
     pub(super) fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// What is known of the lifecycles of a kind's fields.
+    /// Returns what is known about the lifecycles of a kind's fields.
     pub(super) fn lifecycles(&self, gvk: Gvk<'_>) -> Option<&Lifecycles> {
         let has = |known: &&Lifecycles| !known.is_empty() && known.has(gvk.api_version(), gvk.kind());
         let read = self.of(gvk).map(|read| &read.lifecycles).filter(has);
         read.or_else(|| Some(&self.lifecycles).filter(has))
     }
 
-    /// The kinds whose files wait, with their groups.
+    /// Returns the kinds whose files are not read yet, with their groups.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (&str, &str, &Arc<Waiting>)> {
         self.waiting.iter().flat_map(|(group, kinds)| {
             kinds.iter().map(move |(kind, waiting)| (group.as_str(), kind.as_str(), waiting))
         })
     }
 
-    /// The definitions of a kind whose files waited. They are read now, if they are not yet.
+    /// Returns the definitions of a kind whose files waited. Reads them now if necessary.
     pub(super) fn of(&self, gvk: Gvk<'_>) -> Option<&Read> {
         Some(self.waiting_of(gvk)?.read())
     }
 
-    /// The files of a kind, if they waited.
+    /// Returns the files of a kind, if they waited.
     pub(super) fn waiting_of(&self, gvk: Gvk<'_>) -> Option<&Arc<Waiting>> {
         self.waiting.get(gvk.group())?.get(gvk.kind())
     }
 }
 
 impl Waiting {
-    /// What the files hold. They are read at the first call.
+    /// Returns the content of the files. They are read at the first call.
     pub(super) fn read(&self) -> &Read {
         self.read.get_or_init(|| {
             let (mut registry, mut lifecycles) = (of_release(self.release), Lifecycles::default());
@@ -223,7 +227,7 @@ impl Waiting {
 }
 
 impl Read {
-    /// The versions of a kind. The call may prepare them.
+    /// Returns the versions of a kind. The call may prepare them.
     pub(super) fn versions(&self, group: &str, kind: &str) -> Versions {
         match &self.held {
             Held::Kind(versions) => versions.clone(),
@@ -236,7 +240,7 @@ fn of_release(release: Release) -> Registry {
     Registry::new(Settings::of(release))
 }
 
-/// The files that have kinds in common, directly or through other files, in the order of their first files.
+/// Groups the files that have kinds in common, directly or through other files, in the order of their first files.
 fn together(files: Vec<(usize, Arc<Input>, Vec<Name>)>, release: Release) -> Vec<Waiting> {
     let mut sets = UnionFind::new(files.len());
     let mut first: BTreeMap<Name, usize> = BTreeMap::new();
@@ -262,7 +266,7 @@ fn together(files: Vec<(usize, Arc<Input>, Vec<Name>)>, release: Release) -> Vec
     out
 }
 
-/// Reads a file. If that fails, it holds nothing but the finding; tells whether it did.
+/// Reads a file. If that fails, the result holds only the finding. Returns whether it failed.
 fn read(reader: &mut Reader, input: &Input) -> (kubeshape_input::Input, bool) {
     let limits = Limits::default();
     match reader.read(input, &limits) {
@@ -286,7 +290,7 @@ fn set(
         lifecycles.add_annotated(document);
         findings.extend(entries::findings(document));
     }
-    // Inputs count in the order in which they are given.
+    // The order of the inputs is significant.
     let name = format!("{number:09}");
     let parts = input.documents.into_iter().map(|document| Location::root(Arc::new(document)));
     let is_used = registry.set(name.as_str(), parts, Vec::new());
@@ -294,7 +298,7 @@ fn set(
     (findings, is_used)
 }
 
-/// Files and folders, each file turned into something on all threads, in their order. Tells what is wrong, and returns
+/// Calls a function for each file, on all threads, and returns the results in order. Reports what is wrong, and returns
 /// whether something could not be read.
 ///
 /// # Errors
@@ -334,14 +338,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_have_kinds_in_common_wait_together() {
+    fn files_with_common_kinds_are_read_together() {
         let kinds =
             |numbers: &[usize]| numbers.iter().map(|n| ("g".to_owned(), format!("K{n}"))).collect::<Vec<Name>>();
         let file = |at: usize, numbers: &[usize]| {
             let (source, canonical) = (crate::input::Source::File(PathBuf::from("a")), PathBuf::from("a"));
             (at, Arc::new(Input { source, canonical, named: false, in_chart: false }), kinds(numbers))
         };
-        // Each file of the chain has a kind in common with the next one, and the last file joins its ends.
+        // Each file has a kind in common with the next one, and the last file joins the ends of the chain.
         let chain = (0..1_000).map(|n| file(n, &[n, n + 1]));
         let others = [file(1_000, &[5_000, 5_000]), file(1_001, &[]), file(1_002, &[1_000, 0]), file(1_003, &[5_000])];
         let together = together(chain.chain(others).collect(), Release::default());

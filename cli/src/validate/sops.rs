@@ -1,4 +1,4 @@
-//! Objects that SOPS encrypted: their values are known only when they are decrypted, before they are sent to a server.
+//! Objects that SOPS encrypted. Their values are known only after decryption, before they are sent to a server.
 
 use kubeshape_schema::Bump;
 use kubeshape_schema::field::ErrorType;
@@ -11,12 +11,13 @@ pub(super) fn without_metadata<'v>(value: Value<'v>, arena: &'v Bump) -> Option<
     value.as_map().map(|map| Value::Map(map.with("sops", None, arena)))
 }
 
-/// Whether a string is an encrypted value: `ENC[AES256_GCM,data:…,type:str]`.
+/// Returns whether a string is an encrypted value: `ENC[AES256_GCM,data:…,type:str]`.
 pub(super) fn is_encrypted(text: &str) -> bool {
     text.starts_with("ENC[") && text.ends_with(']')
 }
 
-/// Whether an error at a place is about encrypted values: the value there, or one that a rule about the value reads.
+/// Returns whether an error at a position is about encrypted values: the value there, or one that a rule about the
+/// value reads.
 pub(super) fn is_about_encrypted(place: Node<'_>, error: ErrorType) -> bool {
     let is_about_parts = matches!(error, ErrorType::Invalid | ErrorType::TypeInvalid | ErrorType::Internal);
     match place.kind() {
@@ -26,7 +27,7 @@ pub(super) fn is_about_encrypted(place: Node<'_>, error: ErrorType) -> bool {
     }
 }
 
-/// The reader limits the depth.
+/// The recursion is bounded, because the reader limits the depth.
 fn has_encrypted(node: Node<'_>) -> bool {
     match node.kind() {
         Kind::Str => is_encrypted(node.text()),

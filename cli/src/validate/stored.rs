@@ -1,4 +1,4 @@
-//! Objects as they are stored, in the order of their source, with comments on what the server changed.
+//! Prints objects as they are stored, in the order of their source, with comments about what the server changed.
 
 use crate::report::clean::clean;
 use kubeshape_registry::print;
@@ -9,8 +9,8 @@ use kubeshape_yaml::{Document, Kind, Node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// The object as YAML. Fields stand in the order of the source; those that the server added follow, with a comment, and
-/// of those that it dropped a comment is left.
+/// Returns the object as YAML. Fields are in the order of the source. Fields that the server added follow, with a
+/// comment. Fields that it dropped are replaced by a comment.
 pub(super) fn print(stored: Value<'_>, source: Node<'_>) -> Vec<u8> {
     let mut out = String::new();
     match stored {
@@ -20,7 +20,7 @@ pub(super) fn print(stored: Value<'_>, source: Node<'_>) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The members of a map, each at the beginning of a line.
+/// Appends the members of a map, each at the beginning of a line.
 fn members(map: Map<'_>, source: Node<'_>, indent: usize, out: &mut String) {
     let known: Vec<(&str, Node<'_>)> = last_of_each(source);
     for (key, below) in &known {
@@ -63,7 +63,7 @@ fn member(key: &str, value: Value<'_>, source: Option<Node<'_>>, indent: usize, 
                     }
                     item => block(&print::yaml(*item), indent + 2, out),
                 }
-                // The first line of an item stands behind its dash.
+                // The first line of an item follows its dash.
                 out.replace_range(begin + indent..begin + indent + 2, "- ");
             }
         }
@@ -82,7 +82,7 @@ fn member(key: &str, value: Value<'_>, source: Option<Node<'_>>, indent: usize, 
     }
 }
 
-/// The members of a map, of keys that stand twice the last one.
+/// Returns the members of a map. For duplicate keys, the last one is returned.
 fn last_of_each(source: Node<'_>) -> Vec<(&str, Node<'_>)> {
     let mut known: Vec<(&str, Node<'_>)> = Vec::new();
     if source.kind() != Kind::Map {
@@ -117,12 +117,12 @@ fn block(text: &str, indent: usize, out: &mut String) {
     }
 }
 
-/// A key as YAML writes it.
+/// Returns a key as YAML writes it.
 fn scalar(key: &str) -> String {
     print::yaml(Value::String(key)).trim_end().to_owned()
 }
 
-/// The template of a Helm chart that a document comes from: `# Source:`, which Helm prints above it.
+/// Returns the Helm chart template that a document comes from, from the comment `# Source:` that Helm prints above it.
 pub(super) fn template(document: Document<'_>) -> Option<String> {
     let before = document.source().get(..document.root()?.span().start)?;
     let mut comments = before.lines().rev().map(str::trim).take_while(|line| line.is_empty() || line.starts_with('#'));

@@ -21,22 +21,22 @@ use std::path::PathBuf;
 pub struct ValidateOptions {
     /// Files and folders with CustomResourceDefinitions and OpenAPI documents.
     pub schemas: Vec<PathBuf>,
-    /// The same in memory, with names.
+    /// The same in memory, with their names.
     pub texts: Vec<(String, Vec<u8>)>,
     /// The release whose rules are used. If it is set, its built-in kinds are known, too.
     pub kubernetes: Option<Release>,
-    /// What happens to unknown fields.
+    /// How unknown fields are treated.
     pub field_validation: FieldValidation,
-    /// What happens to objects of unknown kinds.
+    /// How objects of unknown kinds are treated.
     pub missing_schemas: MissingSchemas,
-    /// Feature gates that are on or off.
+    /// Feature gates, and whether they are on.
     pub gates: BTreeMap<String, bool>,
 }
 
 /// No object is replaced.
 static NOTHING: BTreeMap<Identity, Location> = BTreeMap::new();
 
-/// What validates objects in memory.
+/// Validates objects in memory.
 #[derive(Debug)]
 pub(crate) struct Texts {
     contexts: [Context<'static>; 1],

@@ -1,4 +1,4 @@
-//! Judging the objects of one file.
+//! Judges the objects of one file.
 
 mod admission;
 
@@ -27,9 +27,9 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Errors that are shown of one object.
+/// The maximum number of errors that are shown for one object.
 const MOST: usize = 50;
-/// What to do about a duplicate field.
+/// Advice about a duplicate field.
 const DUPLICATE: &str = "Keep one of the two. kubectl 1.27 to 1.33 sends the last value, with any field validation. kustomize, \
                          Flux, `kubeconform -strict` and a server that gets the file itself refuse the object.";
 
@@ -43,12 +43,12 @@ pub(crate) struct Context<'a> {
     pub(super) policies: Option<Policies<'a>>,
     /// The objects that are replaced.
     pub(super) old: &'a BTreeMap<Identity, Location>,
-    /// What is known of the cluster, for the lifecycles of fields.
+    /// What is known about the cluster, for the lifecycles of fields.
     pub(super) cluster: Cluster,
     pub(super) field_validation: FieldValidation,
     pub(super) missing_schemas: MissingSchemas,
     pub(super) print: bool,
-    /// Whether somebody wants to know the names of objects about which there is nothing to tell.
+    /// Whether the names of objects without findings are needed.
     pub(super) names: bool,
     /// Whether pointers and excerpts are shown.
     pub(super) explain: bool,
@@ -66,7 +66,7 @@ impl Context<'_> {
     }
 }
 
-/// What tells objects apart: group, kind, namespace, name.
+/// What identifies an object: group, kind, namespace, name.
 pub(super) type Identity = (String, String, String, String);
 
 /// What is to be reported about a file.
@@ -77,7 +77,7 @@ pub(super) struct FileResult {
     pub(super) unreadable: bool,
 }
 
-/// The events of a file that is being read. A file of a million documents has few of them.
+/// The events of a file that is being read. Even a file with a million documents has few of them.
 #[derive(Debug, Default)]
 struct Events {
     list: Vec<Event>,
@@ -107,14 +107,14 @@ pub(super) enum Event {
     Finding(Box<Finding>),
     /// What was found when the files of the next object's kind were read.
     Schemas(Arc<Waiting>),
-    /// An object, and how many like it follow each other.
+    /// An object, and the number of identical objects in a row.
     Objects(Object, usize),
 }
 
-/// What is reported of an object.
+/// What is reported about an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Object {
-    /// Empty if the output does not show it.
+    /// The name. Empty if the output does not show it.
     pub(super) name: String,
     pub(super) verdict: Verdict,
     /// The kind, if a document defines it.
@@ -130,7 +130,7 @@ pub(super) struct Kinded {
 }
 
 impl Object {
-    /// Whether nothing but its number is reported.
+    /// Returns whether only the number of such objects is reported.
     fn is_plain(&self) -> bool {
         self.name.is_empty() && !matches!(&self.verdict, Verdict::Accepted(bytes) if !bytes.is_empty())
     }
@@ -144,21 +144,21 @@ pub(super) struct Opinion {
     pub(super) kinded: Option<Kinded>,
 }
 
-/// What became of an object.
+/// The verdict on an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// With the object as it is stored, if it is to be printed.
+    /// Accepted. With the object as it is stored, if it is to be printed.
     Accepted(Vec<u8>),
     Refused,
-    /// Nothing is known of its kind.
+    /// Nothing is known about its kind.
     Unknown,
     /// It is a CustomResourceDefinition.
     Definition,
 }
 
-/// Judges files one after the other and keeps its buffers.
+/// Judges files one at a time, and reuses its buffers.
 pub(crate) struct Worker<'c, 'a> {
-    /// One for each release, the newest first.
+    /// One context for each release, the newest first.
     contexts: &'c [Context<'a>],
     bytes: input::Reader,
     documents: kubeshape_input::Reader,
@@ -189,7 +189,7 @@ impl<'c, 'a> Worker<'c, 'a> {
     }
 }
 
-/// Judges the objects of a text. If it is `named` and has none, that is an error.
+/// Judges the objects of a text. If the text is `named` and has no objects, that is an error.
 fn judged(
     contexts: &[Context<'_>],
     documents: &mut kubeshape_input::Reader,
@@ -199,7 +199,7 @@ fn judged(
     named: bool,
 ) -> FileResult {
     let Some(newest) = contexts.first() else { return FileResult::default() };
-    // What is told about the objects comes behind what is told about the file.
+    // Findings about the objects come after findings about the file.
     let (mut read, mut judged) = (Events::default(), Events::default());
     let (mut count, mut failed) = (0, false);
     let mut documents = documents.documents(Arc::clone(&name), bytes, Limits::default());
@@ -271,18 +271,19 @@ fn object<'a>(
     events.object(Object { name, verdict, documented: kinded });
 }
 
-/// `Widget x/a`: the kind, namespace and name, as far as it has them.
+/// Returns the kind, namespace and name, as far as the object has them: `Widget x/a`.
 pub(super) fn name_of(value: Value<'_>) -> String {
     let ObjectName { namespace, name, gvk } = ObjectName::of(value);
     let metadata = value.get("metadata");
     let generate = metadata.and_then(|metadata| metadata.get("generateName")).and_then(Value::as_str);
     let name = if name.is_empty() { generate.unwrap_or_default() } else { name };
     let slash = if namespace.is_empty() { "" } else { "/" };
-    // It stands on one line.
+    // The name must stay on one line.
     clean(format!("{} {namespace}{slash}{name}", gvk.kind()).trim())
 }
 
-/// What tells an object apart; none if it has no name. An object without namespace is sent to `default`, if it needs one.
+/// Returns the identity of an object, or `None` if it has no name. An object without a namespace is sent to `default`,
+/// if it needs one.
 pub(super) fn identity(value: Value<'_>) -> Option<Identity> {
     let ObjectName { namespace, name, gvk } = ObjectName::of(value);
     let namespace = if namespace.is_empty() { "default" } else { namespace };
@@ -290,8 +291,8 @@ pub(super) fn identity(value: Value<'_>) -> Option<Identity> {
     (!name.is_empty()).then_some(identity)
 }
 
-/// An item of a typed list, such as a `ConfigMapList`, with the kind and version that the list implies, if it has none of
-/// its own. That is how kubectl sends it.
+/// Returns an item of a typed list, such as a `ConfigMapList`. If the item has no kind and version, it gets those that
+/// the list implies, as when kubectl sends it.
 fn in_list<'v>(value: Value<'v>, node: Node<'v>, arena: &'v Bump) -> Value<'v> {
     let Some(root) = node.document().root().filter(|root| root.index() != node.index()) else { return value };
     let text = |key| root.get(key).and_then(Node::as_str).unwrap_or_default();
@@ -304,21 +305,21 @@ fn in_list<'v>(value: Value<'v>, node: Node<'v>, arena: &'v Bump) -> Value<'v> {
     }
 }
 
-/// The declared names that are nearest to an unknown field, by its path: `spec.ports[0].containerport`.
+/// Returns the declared names that are most similar to an unknown field, by its path: `spec.ports[0].containerport`.
 fn nearest_field<'m>(path: &str, members: impl Fn(&[&str]) -> Vec<&'m str>) -> Vec<String> {
     let steps: Vec<&str> = path.split(['.', '[', ']']).filter(|step| !step.is_empty()).collect();
     steps.split_last().map(|(name, above)| nearest(name, members(above).into_iter())).unwrap_or_default()
 }
 
-/// An object that is judged, and what was found.
+/// An object that is being judged, and the findings so far.
 struct Judged<'j, 'c, 'd> {
     context: &'j Context<'c>,
     document: &'j mut DocumentRef<'d>,
     node: Node<'j>,
     object: Value<'j>,
-    /// Whether values of it are encrypted.
+    /// Whether some of its values are encrypted.
     is_encrypted: bool,
-    /// Made when it is asked for.
+    /// The name, computed when it is first needed.
     name: OnceCell<String>,
     findings: Vec<Finding>,
     kinded: Option<Kinded>,
@@ -384,7 +385,7 @@ impl<'j> Judged<'j, '_, '_> {
         Verdict::Accepted(printed)
     }
 
-    /// Tells of fields that are alpha, beta, deprecated or off.
+    /// Reports fields that are alpha, beta, deprecated or off.
     fn lifecycles(&mut self, gvk: Gvk<'_>) {
         let Some(known) = self.context.kinds.lifecycles(gvk) else { return };
         let warnings = known.warnings(self.node, &self.context.cluster);
@@ -417,7 +418,7 @@ impl<'j> Judged<'j, '_, '_> {
             stored = self.rules(value, kind, is_decoded);
         }
         departures.retain(|departure| !self.is_unknown(&departure.path, departure.error_type));
-        // A refusal of the value, or of one in it, says more.
+        // A refusal of the value, or of one inside it, says more.
         departures.retain(|departure| !self.refusals.iter().any(|path| path.starts_with(&departure.path)));
         for departure in departures.iter().take(MOST) {
             let found = locate::at_field(self.node, &departure.path);
@@ -469,7 +470,7 @@ impl<'j> Judged<'j, '_, '_> {
                 self.settled(errors, refusal, &warnings, seen, old);
                 Some(stored)
             }
-            // Values of it are encrypted.
+            // Some of its values are encrypted.
             Documented::BuiltIn(strategy) => {
                 self.metadata(value, old_value, strategy.metadata(), Some(strategy.is_namespaced()));
                 None
@@ -482,7 +483,8 @@ impl<'j> Judged<'j, '_, '_> {
         }
     }
 
-    /// Reports what the rules of the kind say, then what validating policies say of an object that they accept.
+    /// Reports the results of the rules of the kind. If these accept the object, reports the results of validating
+    /// policies.
     fn settled(
         &mut self,
         errors: Vec<Error>,
@@ -499,7 +501,7 @@ impl<'j> Judged<'j, '_, '_> {
         }
     }
 
-    /// Policies judged the object. Of its kind only the types are known, so it is not printed.
+    /// Called after policies judged the object. Only the types of its kind are known, so it is not printed.
     fn unprepared(&mut self, value: Value<'j>, old: Option<Value<'j>>) -> Option<Value<'j>> {
         let value = self.mutated(value, old)?;
         self.policed(value, old);
@@ -517,7 +519,7 @@ impl<'j> Judged<'j, '_, '_> {
         self.judged(errors, refusal);
     }
 
-    /// A decoded object. What is wrong with it is reported at the object that is replaced, or at the new one.
+    /// Handles a decoded object. Errors are reported at the replaced object, or at the new one.
     fn decoded(&mut self, decoded: Result<server::Object<'j>, String>, old: Option<&Location>) -> Option<Value<'j>> {
         let message = match decoded {
             Ok(decoded) => return Some(decoded.value),
@@ -533,7 +535,7 @@ impl<'j> Judged<'j, '_, '_> {
         None
     }
 
-    /// Whether an error at a path is about values that are encrypted.
+    /// Returns whether an error at a path is about encrypted values.
     fn is_unknown(&self, path: &str, error: ErrorType) -> bool {
         self.is_encrypted && sops::is_about_encrypted(locate::at_field(self.node, path).value, error)
     }
@@ -555,7 +557,7 @@ impl<'j> Judged<'j, '_, '_> {
         }
     }
 
-    /// Reports what a server warns of. Most texts begin with the field.
+    /// Reports the warnings of a server. Most of their texts begin with the field.
     fn warned(&mut self, warnings: &[String]) {
         for warning in warnings.iter().take(MOST) {
             let field = warning.split_once(": ").map(|(field, _)| field).filter(|field| !field.contains(' '));
@@ -564,7 +566,7 @@ impl<'j> Judged<'j, '_, '_> {
         }
     }
 
-    /// The object that is replaced, as it is stored.
+    /// Returns the replaced object, as it is stored.
     fn old(&mut self, object: Value<'j>, resource: &Resource<'j>) -> Option<Value<'j>> {
         let location = self.context.old.get(&identity(object)?)?;
         self.decoded(resource.decode(Value::from_node(location.node(), self.arena), self.arena), Some(location))
@@ -588,7 +590,7 @@ impl<'j> Judged<'j, '_, '_> {
         }
     }
 
-    /// Reports unknown fields. `members` are the names that are declared at a path.
+    /// Reports unknown fields. `members` returns the names that are declared at a path.
     fn fields<'m>(&mut self, unknown: &[String], fields: Fields, members: impl Fn(&[&str]) -> Vec<&'m str>) {
         let code = match self.context.field_validation {
             FieldValidation::Strict => Code::ObjectField,

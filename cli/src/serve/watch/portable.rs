@@ -1,4 +1,4 @@
-//! Changes in folders, as the `notify` crate tells them.
+//! Changes in folders, reported by the `notify` crate.
 
 use super::super::event::Change;
 use super::Notice;
@@ -12,7 +12,7 @@ use std::path::Path;
 pub(super) struct System(RecommendedWatcher);
 
 impl System {
-    /// Starts a thread that calls `tell` with whatever happens.
+    /// Starts a thread that calls `tell` with each report.
     ///
     /// # Errors
     /// The system has no events about files.
@@ -40,19 +40,19 @@ impl System {
         })
     }
 
-    /// Watches a folder no more.
+    /// Stops watching a folder.
     pub(super) fn unwatch(&mut self, folder: &Path) {
-        // The folder may be deleted, and its watch with it.
+        // The folder may have been deleted, and its watch with it.
         let _ = self.0.unwatch(folder);
     }
 }
 
-/// What an event says of its paths; nothing if it is about reading, or repeats what others said.
+/// Returns what an event says about its paths. Returns `None` if it is about reading, or repeats other events.
 fn change(kind: EventKind) -> Option<Change> {
     Some(match kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => Change::Closed,
         EventKind::Modify(ModifyKind::Name(RenameMode::To)) => Change::Named,
-        // Both names again, after an event for each.
+        // A rename reports both names again, after an event for each.
         EventKind::Access(_) | EventKind::Modify(ModifyKind::Name(RenameMode::Both)) => return None,
         EventKind::Modify(ModifyKind::Metadata(_)) => Change::Other,
         EventKind::Any | EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) | EventKind::Other => {

@@ -8,13 +8,13 @@ use kubeshape_registry::policy::{Client, Parts, ServedKinds, changes, request_of
 use kubeshape_smd::Value;
 
 impl<'j> Judged<'j, '_, '_> {
-    /// Whether policies judge the object, and it is deleted: no rule of its kind is about that.
+    /// Returns whether policies judge the deletion of the object. No rule of its kind is about deletion.
     pub(super) fn is_deleted(&self) -> bool {
         let policies = self.context.policies.as_ref();
         policies.is_some_and(|policies| policies.operation(false) == Operation::Delete)
     }
 
-    /// Returns a decoded object as mutating policies change it; `None` if they refuse the request.
+    /// Returns a decoded object after changes by mutating policies, or `None` if they refuse the request.
     pub(super) fn mutated(&mut self, object: Value<'j>, old: Option<Value<'j>>) -> Option<Value<'j>> {
         let Some(policies) = self.policies() else { return Some(object) };
         let (client, permissions) = policies.client();
@@ -35,7 +35,7 @@ impl<'j> Judged<'j, '_, '_> {
         if decision.status.is_some() { None } else { request.object.or(Some(object)) }
     }
 
-    /// Judges the object as it is stored with validating policies.
+    /// Judges the object, as it is stored, with validating policies.
     pub(super) fn policed(&mut self, stored: Value<'j>, old: Option<Value<'j>>) {
         let Some(policies) = self.policies() else { return };
         let (client, permissions) = policies.client();
@@ -49,7 +49,7 @@ impl<'j> Judged<'j, '_, '_> {
         self.context.policies.as_ref()
     }
 
-    /// The request with an object that is created, replaces another one, or is deleted.
+    /// Returns the request with an object that is created, replaces another one, or is deleted.
     fn request(
         &self,
         policies: &Policies<'_>,
