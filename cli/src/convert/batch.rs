@@ -23,7 +23,7 @@ pub(crate) const STACK: usize = 32 << 20;
 /// How often `commit` is called while there is nothing to commit.
 const IDLE: Duration = Duration::from_millis(200);
 
-/// The number of threads: as given, else one per core.
+/// Returns the number of threads: as given, else one per core.
 pub(crate) fn jobs(given: Option<u16>) -> usize {
     given.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
 }

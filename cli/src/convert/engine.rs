@@ -409,17 +409,17 @@ impl Engine {
         document.map_or_else(|| Ok(Vec::new()), |(_, document)| document.map_err(|c| Merged::conflict(target, &c)))
     }
 
-    /// The base of the documents.
+    /// Returns the base of the documents.
     pub(crate) fn base(&self) -> &Base {
         self.publisher.base()
     }
 
-    /// The settings for documents.
+    /// Returns the settings for documents.
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Whether there is a document to merge into.
+    /// Returns whether there is a document to merge into.
     pub(crate) fn has_onto(&self) -> bool {
         self.onto.is_some()
     }

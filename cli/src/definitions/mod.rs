@@ -116,7 +116,7 @@ impl Definitions {
         &self.openapi
     }
 
-    /// The names of the definitions.
+    /// Returns the names of the definitions.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.by_name.keys().map(String::as_str)
     }

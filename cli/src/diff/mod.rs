@@ -78,7 +78,7 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     run.end()
 }
 
-/// The OpenAPI documents of a release.
+/// Returns the OpenAPI documents of a release.
 fn built_in(release: Release) -> Vec<Document> {
     let api = release.api();
     let all = api.openapi_v3_of(|_| true).into_iter();
@@ -149,7 +149,7 @@ impl Run<'_> {
             })
     }
 
-    /// The same for a definition that only one side has.
+    /// Returns the same for a definition that only one side has.
     fn is_kind_wanted(&self, manifest: &Manifest<'_>) -> bool {
         let kind = || manifest.node.get("spec")?.get("names")?.get("kind")?.as_str();
         self.is_wanted(Gvk::default(), kind().unwrap_or_default())

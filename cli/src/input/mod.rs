@@ -68,7 +68,7 @@ impl Input {
         matches!(&self.source, Source::File(path) if !self.named || is_regular(path))
     }
 
-    /// The name in messages and reports.
+    /// Returns the name in messages and reports.
     pub(crate) fn name(&self) -> String {
         self.path().to_string_lossy().into_owned()
     }

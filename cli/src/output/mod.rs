@@ -24,7 +24,7 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// The name relative to an output folder.
+    /// Returns the name relative to an output folder.
     pub(crate) fn name(&self) -> &str {
         match self {
             Output::Staged(_, name) | Output::Held(_, name) => name,

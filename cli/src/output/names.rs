@@ -1,7 +1,8 @@
 //! Names of results in a folder.
 //!
-//! Groups, plurals and versions come from the input, and may not be valid file names. Everything but letters, digits, `-`
-//! and `.` is percent-encoded, so that a name never leaves its folder, and different resources have different names.
+//! Groups, plurals and versions come from the input, and may not be valid file names. Everything but letters, digits,
+//! `-` and `.` is percent-encoded, so that a name never leaves its folder, and different resources have different
+//! names.
 
 use crate::args::{Format, Shape};
 use kubeshape_yaml::percent;
@@ -11,7 +12,7 @@ use std::fmt::Write;
 /// Longer names of files and folders are shortened. Common file systems allow 255 bytes.
 const LONGEST: usize = 180;
 
-/// The single result of all inputs: `swagger.json`, `openapi.json`, `schema.smd.yaml`.
+/// Returns the single result of all inputs: `swagger.json`, `openapi.json`, `schema.smd.yaml`.
 pub(crate) fn single(shape: Shape, format: Format) -> String {
     let stem = match shape {
         Shape::V2 => "swagger",
@@ -103,7 +104,7 @@ pub(crate) fn stored(resource: &str, namespace: &str, name: &str) -> String {
     [folder].into_iter().chain(names).collect::<Vec<_>>().join("/") + ".yaml"
 }
 
-/// The part of a file name before the format.
+/// Returns the part of a file name before the format.
 pub(crate) fn ending(shape: Shape) -> &'static str {
     match shape {
         Shape::JsonSchema => "schema",
@@ -111,7 +112,7 @@ pub(crate) fn ending(shape: Shape) -> &'static str {
     }
 }
 
-/// The file of one version, or of all versions, in the folder of its resource.
+/// Returns the file of one version, or of all versions, in the folder of its resource.
 pub(crate) fn file(shape: Shape, version: &str, format: Format) -> String {
     let suffix = suffix(format);
     if shape == Shape::Smd {
@@ -172,7 +173,7 @@ pub(crate) fn discovery_of_cluster(path: &str) -> String {
     format!("discovery/{}.json", shortened(parts.join("__")))
 }
 
-/// The extension of a file name.
+/// Returns the extension of a file name.
 pub(crate) fn suffix(format: Format) -> &'static str {
     match format {
         Format::Json => "json",

@@ -70,7 +70,7 @@ impl Failed {
         }
     }
 
-    /// Whether nothing failed.
+    /// Returns whether nothing failed.
     pub(crate) fn is_empty(&self) -> bool {
         self.inputs.is_empty() && !self.other
     }

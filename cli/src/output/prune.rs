@@ -88,7 +88,7 @@ pub(crate) fn unrecorded(folder: &Path, record: &Record, keep: &Keep) -> Result<
     Ok(found)
 }
 
-/// The entries of a folder whose names are Unicode. Links are not followed.
+/// Returns the entries of a folder whose names are Unicode. Links are not followed.
 fn entries(folder: &Path) -> Result<Vec<(PathBuf, String, fs::FileType)>, Fatal> {
     let list = || -> io::Result<Vec<_>> {
         let mut out = Vec::new();

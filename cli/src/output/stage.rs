@@ -1,8 +1,8 @@
 //! Writes files completely or not at all: first a temporary file in the same folder, which is then renamed.
 //!
-//! Temporary files have random names and are created exclusively, so no link and no other process can redirect them. A file
-//! that is replaced keeps its permissions. In an output folder, links are replaced and never followed. A file that the
-//! user names is found behind its links; what is there and is not a regular file (a device, a pipe) is written to.
+//! Temporary files have random names and are created exclusively, so no link and no other process can redirect them. A
+//! file that is replaced keeps its permissions. In an output folder, links are replaced and never followed. A file that
+//! the user names is found behind its links; what is there and is not a regular file (a device, a pipe) is written to.
 
 use super::record::Digest;
 use super::what;
@@ -82,8 +82,8 @@ impl Stage {
         Stage { dry: true, ..Stage::default() }
     }
 
-    /// Deletes the temporary files of processes that were killed, in a folder and below it. No link is followed. A file that was written
-    /// within the last hour may be one that another process is going to finish, and stays.
+    /// Deletes the temporary files of processes that were killed, in a folder and below it. No link is followed. A file
+    /// that was written within the last hour may be one that another process is going to finish, and stays.
     ///
     /// # Errors
     /// A folder cannot be read, or a file not be deleted.

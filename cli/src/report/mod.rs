@@ -1,9 +1,9 @@
 //! Messages of the command: findings, progress and a summary on standard error, and the report file.
 //!
-//! A [`Finding`](kubeshape_input::Finding) is shown by [`Ui`] in the format that is asked for: to people by [`render`] and
-//! [`losses`], to programs by [`line`], [`sarif`], [`github`], [`gitlab`], [`junit`] and [`markdown`]. Its level is decided by
-//! [`Levels`](kubeshape_schema::Levels), and [`Filter`] decides what is shown at all. In the [`Report`], a finding is a
-//! line. The commands make findings; nothing here knows the commands.
+//! A [`Finding`](kubeshape_input::Finding) is shown by [`Ui`] in the format that is asked for: to people by [`render`]
+//! and [`losses`], to programs by [`line`], [`sarif`], [`github`], [`gitlab`], [`junit`] and [`markdown`]. Its level is
+//! decided by [`Levels`](kubeshape_schema::Levels), and [`Filter`] decides what is shown at all. In the [`Report`], a
+//! finding is a line. The commands make findings; nothing here knows the commands.
 
 mod capped;
 mod claims;

@@ -133,7 +133,7 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// The levels of findings.
+    /// Returns the levels of findings.
     pub(crate) fn levels(&self) -> &Levels {
         &self.levels
     }

@@ -1,11 +1,12 @@
 //! Stores objects on disk, in an embedded database (`redb`).
 //!
-//! A change is on disk before its request is answered: each write is a transaction that is synchronised with the disk. So an answered
-//! write survives the end of the process and of the system at any moment, there are no half objects, and revisions never go back.
-//! The history is kept with the objects, so that clients watch on after a restart.
+//! A change is on disk before its request is answered: each write is a transaction that is synchronised with the disk.
+//! So an answered write survives the end of the process and of the system at any moment, there are no half objects, and
+//! revisions never go back. The history is kept with the objects, so that clients watch on after a restart.
 //!
-//! Every text has a checksum with its key and revision, which is checked at the start: an object that the disk has changed is an error,
-//! and not served. Requests read from memory. A reserve beside the file, [`Reserve`], keeps room for deletions on a full disk.
+//! Every text has a checksum with its key and revision, which is checked at the start: an object that the disk has
+//! changed is an error, and not served. Requests read from memory. A reserve beside the file, [`Reserve`], keeps room
+//! for deletions on a full disk.
 
 use bytes::Bytes;
 use kubeshape_objects::store::{Event, Key, Limits, Saved, Store, Stored, Verb};

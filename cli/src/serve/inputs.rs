@@ -362,7 +362,7 @@ impl Places {
         self.concern_kind(path, || fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()))
     }
 
-    /// The same as [`Places::concern`], for a path that is known to be a file. This makes no system call.
+    /// Returns the same as [`Places::concern`], for a path that is known to be a file. This makes no system call.
     pub(super) fn concern_file(&self, path: &Path) -> bool {
         self.concern_kind(path, || false)
     }

@@ -1,8 +1,9 @@
 //! `kubeshape serve`.
 //!
-//! [`plan`] checks the command line. The [`hub`] is a thread that owns the store. [`watch`] tells it where files changed,
-//! [`inputs`] finds out which, and aggregated servers report their states. The hub applies them to the store, and swaps the
-//! snapshot that `kubeshape-server` serves. This module starts all of it, waits for signals, and stops it in order.
+//! [`plan`] checks the command line. The [`hub`] is a thread that owns the store. [`watch`] tells it where files
+//! changed, [`inputs`] finds out which, and aggregated servers report their states. The hub applies them to the store,
+//! and swaps the snapshot that `kubeshape-server` serves. This module starts all of it, waits for signals, and stops it
+//! in order.
 
 mod advice;
 mod data;

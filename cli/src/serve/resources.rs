@@ -53,8 +53,8 @@ pub(super) struct Kept<'k> {
 }
 
 impl Resources {
-    /// The built-in resources of a server's documents, and of what it lacks of them those that are part of this program. The
-    /// objects are those that a file keeps. Requests follow the rules of a release.
+    /// The built-in resources of a server's documents, and of what it lacks of them those that are part of this
+    /// program. The objects are those that a file keeps. Requests follow the rules of a release.
     ///
     /// # Errors
     /// The file cannot be used.

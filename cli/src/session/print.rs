@@ -25,7 +25,7 @@ impl Output {
     /// Returns the output that the command line asks for, for commands that write objects, possibly into a folder.
     ///
     /// # Errors
-    /// As [`Output::new`].
+    /// Like [`Output::new`].
     pub(crate) fn of_objects(args: &ResultArgs) -> Result<Output, Fatal> {
         match &args.output {
             Some(path) if path.as_os_str() != "-" && (ends_in_slash(path) || path.is_dir()) => {
@@ -129,7 +129,7 @@ impl Output {
     /// Writes a text.
     ///
     /// # Errors
-    /// As [`Output::objects`].
+    /// Like [`Output::objects`].
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Fatal> {
         match &self.file {
             None if bytes.is_empty() => Ok(()),

@@ -347,7 +347,8 @@ fn is_zero(value: &serde_json::Value) -> bool {
     }
 }
 
-/// Returns the manager that owns kubectl's annotation about client-side apply (`FindFieldsOwners` of `util/csaupgrade`).
+/// Returns the manager that owns kubectl's annotation about client-side apply (`FindFieldsOwners` of
+/// `util/csaupgrade`).
 fn client_side_manager(object: Value<'_>) -> Option<&str> {
     let entries = object.get("metadata")?.get("managedFields")?.as_list()?;
     let owns = |entry: &&Value<'_>| {

@@ -1,8 +1,8 @@
 //! `kubeshape validate`.
 //!
-//! [`kinds`] prepares what the schemas say of a kind when the first object of it comes, [`worker`] judges the objects of
-//! a file, [`releases`] joins what several releases say, [`policies`] has the policies of `--policies`, [`stored`] prints
-//! objects as they are stored. What a server does with an object is in `kubeshape-validate`.
+//! [`kinds`] prepares what the schemas say of a kind when the first object of it comes, [`worker`] judges the objects
+//! of a file, [`releases`] joins what several releases say, [`policies`] has the policies of `--policies`, [`stored`]
+//! prints objects as they are stored. What a server does with an object is in `kubeshape-validate`.
 
 mod kinds;
 mod policies;

@@ -437,8 +437,8 @@ impl<'j> Judged<'j, '_, '_> {
         )
     }
 
-    /// Judges an object by what is known of the rules of its kind. Returns the object as it is stored, if the kind is one of
-    /// those of which this is known.
+    /// Judges an object by what is known of the rules of its kind. Returns the object as it is stored, if the kind is
+    /// one of those of which this is known.
     fn rules(&mut self, value: Value<'j>, kind: &Documented, is_decoded: bool) -> Option<Value<'j>> {
         let arena = self.arena;
         let old = identity(value).and_then(|identity| self.context.old.get(&identity));

@@ -1,4 +1,4 @@
-//! `apply` and `update`: what becomes of live objects, and what is refused.
+//! Tests of `apply` and `update`: the resulting live objects, and what is refused.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::ssa::{CRD, LIVE, config};
@@ -20,7 +20,7 @@ fn apply(text: &str, flags: &str) -> Run {
 }
 
 #[test]
-fn an_apply_creates_what_is_not_there() {
+fn an_apply_creates_a_missing_object() {
     let folder = folder();
     folder.write("config.yaml", config("ports: [{port: 80, name: web}]")).write("live.yaml", "");
     let expected = r#"apiVersion: example.com/v1
@@ -69,7 +69,7 @@ fn the_first_patches_of_1_36_keep_what_an_apply_empties() {
         assert_eq!(run.code, Some(0), "{release}: {}", run.err);
         let spec = run.out.lines().rfind(|line| line.starts_with("spec"));
         assert_eq!(spec, Some(if is_kept { "spec: {}" } else { "spec: null" }), "{release}");
-        // A list does not stay: fields of an empty list are not in a set.
+        // An empty list does not stay, because its fields are not in a set.
         folder.write("third.yaml", config("ports: null"));
         let run = folder.run(&format!("{request} --kubernetes {release} --live live.yaml third.yaml"));
         assert_eq!(run.out.contains("  ports: null\n"), !is_kept, "{release}: {}", run.out);
@@ -77,7 +77,7 @@ fn the_first_patches_of_1_36_keep_what_an_apply_empties() {
 }
 
 #[test]
-fn a_conflict_is_told_in_the_servers_words_and_with_its_line() {
+fn a_conflict_has_the_servers_words_and_its_line() {
     let run = apply(&config("replicas: 5"), "");
     let expected = "\
 error: Apply failed with 1 conflict: conflict with \"kubectl\": .spec.replicas
@@ -114,7 +114,7 @@ fn force_takes_fields_over_and_equal_values_are_shared() {
     let own = "      f:spec:\n        f:replicas: {}\n    manager: ci\n    operation: Apply\n    time: \"2024-02-01T00:00:00Z\"\n";
     assert!(forced.out.contains(own) && forced.out.contains("  replicas: 5\n"), "{}", forced.out);
     assert_eq!(forced.out.matches("f:replicas").count(), 1);
-    // Nothing changes, and so there is no time.
+    // Nothing changes, so there is no time.
     let shared = apply(&config("replicas: 3"), "");
     assert_eq!((shared.code, shared.err.as_str()), (Some(0), ""));
     assert_eq!(shared.out.matches("f:replicas").count(), 2);
@@ -122,7 +122,7 @@ fn force_takes_fields_over_and_equal_values_are_shared() {
 }
 
 #[test]
-fn what_an_endpoint_leaves_alone_stays_as_it_was() {
+fn what_an_endpoint_does_not_handle_is_unchanged() {
     let text = format!("{}status: {{ready: 9}}\n", config("names: [m]"));
     let main = apply(&text, "");
     assert!(main.out.contains("status:\n  ready: 2\n") && main.out.contains("  - \"n\"\n  - m\n"), "{}", main.out);
@@ -152,14 +152,14 @@ fn an_update_owns_what_changed() {
 }
 
 #[test]
-fn several_configurations_are_applied_one_after_the_other() {
+fn several_configurations_are_applied_in_order() {
     let folder = folder();
     let other = LIVE.replace("name: a\n", "name: b\n");
     folder.write("live.yaml", format!("{LIVE}---\n{other}"));
     folder.write("1.yaml", config("replicas: 5")).write("2.yaml", config("names: [m]"));
     folder.write("3.yaml", config("names: [l]").replace("name: a", "name: b"));
     let run = folder.run(&format!("apply {REQUEST} 1.yaml 2.yaml 3.yaml"));
-    // The conflict of the first does not keep the others from being applied.
+    // The conflict of the first does not prevent the others from being applied.
     run.says(1, &["--> 1.yaml:5:13"]);
     let documents: Vec<&str> = run.out.split("---\n").collect();
     assert_eq!(documents.len(), 2);
@@ -167,14 +167,14 @@ fn several_configurations_are_applied_one_after_the_other() {
     assert!(documents[1].contains("  name: b\n") && documents[1].contains("- l\n"), "{}", run.out);
     let forced = folder.run(&format!("apply {REQUEST} --force-conflicts 1.yaml 2.yaml -o after.json"));
     assert_eq!((forced.code, forced.out.as_str(), forced.err.as_str()), (Some(0), "", ""));
-    // Of the second, the manager does not apply replicas any more: they are gone.
+    // In the second, the manager does not apply replicas any more, so they are removed.
     let after = crate::common::json(&folder.read("after.json"));
     assert_eq!(after["spec"]["names"], serde_json::json!(["n", "m"]));
     assert_eq!(after["spec"].get("replicas"), None);
 }
 
 #[test]
-fn a_field_that_is_not_declared_is_explained() {
+fn an_undeclared_field_is_explained() {
     let run = apply(&config("replcas: 5"), "");
     let expected = "\
 error[KS8002]: The field is not declared in the schema
@@ -202,7 +202,7 @@ For more about an error, run `kubeshape explain-code KS8002`.
 }
 
 #[test]
-fn bad_configurations_are_refused_with_their_place() {
+fn bad_configurations_are_refused_with_their_position() {
     let good = config("replicas: 3");
     for (text, parts) in [
         ("a: [".to_owned(), &["error[KS1001]", "config.yaml:1:5"][..]),
@@ -244,7 +244,7 @@ fn bad_configurations_are_refused_with_their_place() {
 }
 
 #[test]
-fn bad_live_objects_are_refused_with_their_place() {
+fn bad_live_objects_are_refused_with_their_position() {
     for (from, to, parts) in [
         (
             "operation: Apply",
@@ -275,7 +275,7 @@ fn bad_live_objects_are_refused_with_their_place() {
 }
 
 #[test]
-fn bad_schemas_are_told_and_nothing_is_written() {
+fn bad_schemas_are_reported_and_nothing_is_written() {
     let folder = folder();
     folder
         .write("config.yaml", config("names: [m]"))
@@ -284,19 +284,19 @@ fn bad_schemas_are_told_and_nothing_is_written() {
     let run = |schemas: &str| folder.run(&format!("apply --schemas {schemas} --field-manager ci config.yaml"));
     run("missing.yaml").says(2, &["error[KS1007]", "missing.yaml"]);
     run("none.yaml").says(1, &["error[KS1008]", "none.yaml", "neither a CustomResourceDefinition"]);
-    // In a folder, everything else is passed over; with nothing else in it, nothing was named.
+    // In a folder, all other files are skipped. If there are no others, nothing was named.
     folder.write("dir/none.yaml", "a: 1\n");
     run("dir").says(1, &["error[KS1008]", "--> dir\n"]);
     folder.write("dir/crd.yaml", CRD);
     assert_eq!((run("dir").code, run("dir").err.as_str()), (Some(0), ""));
     run("types.yaml").says(1, &["error[KS1005]", "types.yaml"]);
     run("crd.yaml --type Nothing").says(2, &["no schema has a type called Nothing"]);
-    // Keys are missing: the types are deduced, and lists are replaced.
+    // Without the keys, the types are deduced, and lists are replaced.
     folder.write("crd.yaml", CRD.replace("                x-kubernetes-list-map-keys: [port, protocol]\n", ""));
     run("crd.yaml").says(0, &["warning[KS8011]: crd.yaml:", "missing map keys"]);
 }
 
-/// The live object with text behind the keys of an item.
+/// Returns the live object with text after the keys of an item.
 fn live_with_tail() -> String {
     let (key, tail) = (r#"k:{"port":80,"protocol":"TCP"}:"#, r#"k:{"port":80,"protocol":"TCP"}x:"#);
     assert!(LIVE.contains(key));
@@ -304,7 +304,7 @@ fn live_with_tail() -> String {
 }
 
 #[test]
-fn text_behind_a_key_is_passed_over_by_one_release_and_refused_by_the_other() {
+fn text_after_a_key_is_ignored_by_one_release_and_refused_by_the_other() {
     let folder = folder();
     folder.write("live.yaml", live_with_tail()).write("config.yaml", config("names: [m]"));
     for command in [
@@ -332,14 +332,14 @@ fn text_behind_a_key_is_passed_over_by_one_release_and_refused_by_the_other() {
 }
 
 #[test]
-fn errors_are_told_in_the_order_of_the_file() {
+fn errors_are_reported_in_the_order_of_the_file() {
     let run = apply(&config("zz: 1\n  replicas: x\n  names: [b, 1]\n  args: 5"), "");
     let places: Vec<&str> = run.err.lines().filter_map(|line| line.trim().strip_prefix("--> ")).collect();
     assert_eq!(places, ["config.yaml:5:3", "config.yaml:6:13", "config.yaml:7:14", "config.yaml:8:9"], "{}", run.err);
 }
 
 #[test]
-fn objects_get_a_file_each_in_a_folder() {
+fn each_object_gets_its_own_file_in_a_folder() {
     let folder = folder();
     let two = config("names: [m]").replace("name: a", "name: b");
     folder.write("config.yaml", format!("{}---\n{two}", config("names: [m]")));
@@ -353,7 +353,7 @@ fn objects_get_a_file_each_in_a_folder() {
     assert!(folder.read("one/Widget.x.a.yaml").contains("replicas: 3"));
     folder.run("merge --schemas crd.yaml live.yaml live.yaml -o merged/").says(0, &[]);
     assert!(folder.read("merged/Widget.x.a.yaml").contains("replicas: 3"));
-    // Two objects for one file: nothing is written.
+    // Two objects would get the same file, so nothing is written.
     let document = |group: &str| {
         format!(
             r#"{{"openapi": "3.0.0", "info": {{"title": "", "version": ""}}, "paths": {{}}, "components": {{"schemas": {{"{group}": {{
@@ -388,7 +388,7 @@ fn a_subresource_must_be_one_of_the_resource() {
 }
 
 #[test]
-fn what_holds_no_objects_is_told() {
+fn inputs_without_objects_are_reported() {
     apply("", "").says(1, &["error[KS8009]", "config.yaml", "found no objects"]);
     apply("apiVersion: example.com/v1\nmetadata: {name: a}\n", "")
         .says(1, &["error[KS8001]", "the object of \"example.com/v1\" has no kind"]);
@@ -400,7 +400,7 @@ fn what_holds_no_objects_is_told() {
 }
 
 #[test]
-fn command_lines_that_cannot_be() {
+fn invalid_command_lines_are_refused() {
     let folder = folder();
     folder.write("config.yaml", config("names: [m]"));
     for (line, part) in [
@@ -416,7 +416,7 @@ fn command_lines_that_cannot_be() {
     ] {
         folder.run(line).says(2, &[part]);
     }
-    // Without schemas there are the built-in kinds.
+    // Without schemas, the built-in kinds are used.
     let what = "the built-in kinds are those of Kubernetes 1.37; --schemas adds other kinds";
     folder.run("apply --field-manager ci config.yaml").says(1, &["error[KS8001]", what]);
     let long = "x".repeat(129);
@@ -424,7 +424,7 @@ fn command_lines_that_cannot_be() {
 }
 
 #[test]
-fn types_come_from_documents_and_schemas_too() {
+fn types_also_come_from_documents_and_schemas() {
     let folder = Folder::new();
     let document = |head: &str, at: &str| {
         format!(
@@ -492,7 +492,7 @@ fn fields_that_the_definition_no_longer_has_are_dropped_from_the_live_object() {
 }
 
 #[test]
-fn metadata_of_results_is_what_a_server_writes() {
+fn metadata_of_results_is_that_of_a_server() {
     let folder = folder();
     let metadata = "{name: a, namespace: x, creationTimestamp: null, labels: {}, annotations: {a: b}, finalizers: [], generation: 0}";
     let text = format!("apiVersion: example.com/v1\nkind: Widget\nmetadata: {metadata}\nspec: {{replicas: 1}}\n");
@@ -546,7 +546,7 @@ fn the_owner_of_client_side_apply_is_named() {
 }
 
 #[test]
-fn faults_of_the_live_object_are_reported_there() {
+fn errors_in_the_live_object_are_reported_there() {
     let folder = folder();
     folder.write("live.yaml", GONE.replace("manager: argo,", "manager: argo, more: 1,"));
     folder.write("config.yaml", config("replicas: 1"));
@@ -588,7 +588,7 @@ spec:
       - {name: b, image: 'b:2'}
 ";
 
-/// The files of a Deployment that `kubectl apply` created, with a container of somebody else.
+/// Returns a folder with a Deployment that `kubectl apply` created, with a container of another manager.
 fn applied_by_kubectl() -> Folder {
     let folder = Folder::new();
     let first = CONFIG

@@ -1,4 +1,5 @@
-//! Input that nobody would give on purpose: always an answer, never a crash, and in little time.
+//! Tests of input that nobody would give on purpose. There is always an answer, never a crash, and it does not take
+//! long.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, crd, crd_with_schema, is_root, json, report};
@@ -7,7 +8,7 @@ use std::io::Write;
 
 const GOOD: &str = "apis__example.com__v1_openapi.json";
 
-/// The bad text alone, and beside a good file in a folder.
+/// Runs the bad text alone, and next to a good file in a folder.
 #[track_caller]
 fn refused(name: &str, content: &[u8], parts: &[&str]) -> String {
     let folder = Folder::new();
@@ -70,7 +71,7 @@ fn billion_laughs() {
         let aliases = vec![format!("*a{}", n - 1); 10].join(", ");
         text.extend(["a", &n.to_string(), ": &a", &n.to_string(), " [", &aliases, "]\n"]);
     }
-    // A mistake or a limit: Kubernetes refuses such a document, too.
+    // An error or a limit: Kubernetes refuses such a document, too.
     refused("laughs.yaml", text.as_bytes(), &["error[KS100", "in/laughs.yaml:", "aliases"]);
 }
 
@@ -90,7 +91,7 @@ fn a_line_of_200_megabytes() {
 }
 
 #[test]
-fn more_bytes_than_the_limit_are_not_even_read() {
+fn an_input_above_the_byte_limit_is_not_read() {
     let folder = Folder::new();
     fs::File::create(folder.path("huge.yaml")).unwrap().set_len(300 << 20).unwrap();
     folder.run("convert huge.yaml --to v3").says(1, &["error[KS1002]", "--> huge.yaml", "it has 314572800 bytes"]);
@@ -103,7 +104,7 @@ fn more_bytes_than_the_limit_are_not_even_read() {
     folder.run("convert bomb.yaml.gz --to v3").says(1, &["error[KS1002]", "uncompressed it has more than"]);
 }
 
-/// The published schema of the kind.
+/// Returns the published schema of the kind.
 #[track_caller]
 fn published(schema: &str, parts: &[&str]) -> serde_json::Value {
     let folder = Folder::new();
@@ -154,7 +155,7 @@ fn with_types_that_do_not_exist() {
 }
 
 #[test]
-fn keys_that_yaml_reads_otherwise_and_twice() {
+fn keys_that_yaml_reads_differently_and_duplicate_keys() {
     let schema = published(
         "type: object\nproperties:\n  y: {type: string}\n  on: {type: integer}\n  a: {type: string}\n  a: {type: integer}",
         &["warning[KS1004]: a.yaml:17:11", "warning[KS1003]: a.yaml:20:11", "line 19, column 11"],
@@ -165,7 +166,7 @@ fn keys_that_yaml_reads_otherwise_and_twice() {
 
 #[test]
 fn wrong_types_in_every_field() {
-    // Every scalar and every container of a whole manifest in turn, replaced by something it is not.
+    // Every scalar and every container of a whole manifest is replaced in turn by a value of a wrong type.
     let manifest = json(
         r#"{
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -209,7 +210,7 @@ fn wrong_types_in_every_field() {
             serde_json::Value::Bool(_) => serde_json::json!("true"),
             _ => serde_json::json!("text"),
         };
-        // Names of their own, so that none is a duplicate.
+        // Each gets its own name, so that none is a duplicate.
         let text = changed.to_string().replace("widgets", &format!("w{n}s"));
         folder.write(&format!("in/{n:04}.json"), text);
     }
@@ -232,7 +233,7 @@ fn wrong_types_in_every_field() {
             );
         }
     }
-    // What takes any value (of `items`, upstream ignores a text), and what makes it another kind of object.
+    // Places that take any value (upstream ignores a text in `items`), or that would make it another kind of object.
     let any = |place: &str| {
         ["default", "example", "enum/0", "l/items"].iter().any(|end| place.ends_with(end))
             || ["/apiVersion", "/kind", ""].contains(&place)
@@ -271,7 +272,7 @@ fn empty_folders() {
 }
 
 #[test]
-fn what_cannot_be_read() {
+fn unreadable_inputs() {
     let folder = Folder::new();
     folder.write("in/a.yaml", crd("widgets", &["v1"]));
     folder
@@ -313,7 +314,7 @@ fn broken_documents_in_a_stream_of_good_ones() {
 }
 
 #[test]
-fn crds_that_are_none() {
+fn crds_that_are_not_crds() {
     let folder = Folder::new();
     folder.write("version.yaml", crd("widgets", &["v1"]).replace("k8s.io/v1\n", "k8s.io/v2\n"));
     folder.run("convert version.yaml --to v3").says(1, &["error[KS1011]", "--> version.yaml:1:13"]);

@@ -1,16 +1,17 @@
-//! Broken and odd documents: always an answer with a place, and the good inputs beside them are converted.
+//! Tests of broken and odd documents. There is always an answer with a position, and the good inputs next to them are
+//! converted.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, Run, crd, json, report};
 
-/// A document whose schemas, one per line from line 5 on, are these.
+/// Returns a document with these schemas, one per line from line 5 on.
 fn document(schemas: &str) -> String {
     format!(
         "openapi: 3.0.3\ninfo: {{title: t, version: '1'}}\npaths: {{}}\ncomponents: {{schemas: {{\n{schemas}\n}}}}\n"
     )
 }
 
-/// Runs a text alone and gives the lines of its report.
+/// Converts a text alone, and returns the lines of its report.
 fn lines(text: impl AsRef<[u8]>, to: &str) -> (Run, Vec<serde_json::Value>) {
     let folder = Folder::new();
     folder.write("a.yaml", text);
@@ -19,7 +20,8 @@ fn lines(text: impl AsRef<[u8]>, to: &str) -> (Run, Vec<serde_json::Value>) {
     (run, lines)
 }
 
-/// The text is an error at a place, writes nothing, and the good documents beside it are converted.
+/// Checks that the text is an error with a position and writes nothing, and that the good documents next to it are
+/// converted.
 #[track_caller]
 fn refused(name: &str, text: &[u8], parts: &[&str]) {
     let folder = Folder::new();
@@ -33,7 +35,7 @@ fn refused(name: &str, text: &[u8], parts: &[&str]) {
     assert!(schemas["A"].is_object() && schemas["com.example.v1.Widget"].is_object(), "{schemas}");
 }
 
-/// A warning of this code at this line and pointer; the document is converted.
+/// Checks that there is a warning with this code at this line and pointer, and that the document is converted.
 #[track_caller]
 fn warned(text: &str, code: &str, line: u64, pointer: &str, detail: &str) {
     let (run, lines) = lines(text, "v3");
@@ -57,13 +59,13 @@ fn remote_references() {
 }
 
 #[test]
-fn references_to_what_is_no_schema() {
+fn references_to_something_that_is_not_a_schema() {
     let text = document("A: {$ref: '#/info'}");
     warned(&text, "KS4103", 5, "/components/schemas/A", "#/info");
 }
 
 #[test]
-fn references_in_a_circle() {
+fn circular_references() {
     let text = document("A: {$ref: '#/components/schemas/B'},\nB: {$ref: '#/components/schemas/A'}");
     warned(&text, "KS4104", 5, "/components/schemas/A", "");
     for to in ["v2", "smd", "jsonschema --kind A", "v3 --inline", "v3 --inline --recursion cut", "v3 --kind A"] {
@@ -86,7 +88,7 @@ B: {items: {$ref: '#/components/schemas/x%20y'}},
 }
 
 #[test]
-fn operations_with_one_id() {
+fn operations_with_the_same_id() {
     let operation = "{get: {operationId: same, responses: {default: {description: d}}}}";
     let text =
         format!("openapi: 3.0.3\ninfo: {{title: t, version: '1'}}\npaths:\n  /a: {operation}\n  /b: {operation}\n");
@@ -145,7 +147,8 @@ fn wrong_types() {
 
 #[test]
 fn wrong_types_everywhere() {
-    // Every value of a document in turn, replaced by something it is not: an answer with a place, or none needed.
+    // Every value of a document is replaced in turn by a value of a wrong type. The answer has a position, or is not
+    // needed.
     let good = json(
         r##"{"openapi":"3.0.0","info":{"title":"t","version":"1"},"servers":[{"url":"/"}],"paths":{"/a":{"get":{
             "operationId":"a","tags":["x"],"parameters":[{"name":"p","in":"query","schema":{"type":"string"}}],
@@ -168,7 +171,7 @@ fn wrong_types_everywhere() {
         let run = folder.run(&format!("convert {n}.json --to v3,v2,smd,jsonschema -o out-{n}"));
         assert!(matches!(run.code, Some(0 | 1)), "{place}: {}", run.err);
         assert_eq!(run.code == Some(1), run.err.contains("error["), "{place}: {}", run.err);
-        // Far in the line, the place is a path in the document.
+        // In a long line, the position is a path in the document.
         let has_place = [":1:", ", at /"].iter().any(|at| run.err.contains(&format!("--> {n}.json{at}")));
         assert_eq!(run.code == Some(1), has_place, "{place}: {}", run.err);
     }
@@ -190,7 +193,7 @@ fn collect(value: &serde_json::Value, place: String, out: &mut Vec<String>) {
 }
 
 #[test]
-fn keys_that_stand_twice() {
+fn duplicate_keys() {
     let text = br#"{"openapi":"3.0.0","info":{"title":"t","title":"u","version":"1"},"paths":{}}"#;
     let (run, lines) = lines(text, "v3");
     assert!(matches!(run.code, Some(0 | 1)), "{}", run.err);
@@ -201,7 +204,7 @@ fn keys_that_stand_twice() {
 }
 
 #[test]
-fn documents_that_are_deep_or_large() {
+fn deep_or_large_documents() {
     let folder = Folder::new();
     let deep = format!("{}{{}}{}", r#"{"items":"#.repeat(600), "}".repeat(600));
     let head = r#"{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{},"components":{"schemas":{"A":"#;

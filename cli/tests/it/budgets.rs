@@ -1,10 +1,10 @@
-//! Small inputs with large results, and work that grows with its input.
+//! Tests of small inputs with large results, and of work that grows with its input.
 
 use crate::common::{Folder, crd};
 use serde_json::{Value, json};
 use std::fs;
 
-/// `count` kinds, each with these members.
+/// Returns a document with `count` kinds, each with these members.
 fn document(count: usize, definition: impl Fn(usize) -> Value) -> String {
     let definitions: serde_json::Map<String, Value> =
         (0..count).map(|n| (format!("com.example.v1.K{n}"), definition(n))).collect();
@@ -14,7 +14,7 @@ fn document(count: usize, definition: impl Fn(usize) -> Value) -> String {
     document.to_string()
 }
 
-/// Lines with their ends.
+/// Joins lines, each with a line end.
 fn lines(lines: impl Iterator<Item = String>) -> String {
     lines.flat_map(|line| [line, "\n".to_owned()]).collect()
 }
@@ -23,7 +23,7 @@ fn gvk(kind: &str) -> Value {
     json!({"group": "example.com", "version": "v1", "kind": kind})
 }
 
-/// Each kind refers to the next one.
+/// Returns kinds where each refers to the next one.
 fn chain(count: usize) -> String {
     document(count, |n| {
         let next = format!("#/definitions/com.example.v1.K{}", (n + 1).min(count - 1));
@@ -31,7 +31,7 @@ fn chain(count: usize) -> String {
     })
 }
 
-/// One definition of many kinds.
+/// Returns one definition of many kinds.
 fn many_kinds(count: usize) -> String {
     document(1, |_| {
         let kinds: Vec<Value> = (0..count).map(|n| gvk(&format!("K{n}"))).collect();
@@ -39,7 +39,7 @@ fn many_kinds(count: usize) -> String {
     })
 }
 
-/// Each kind refers twice to the next one, and says much.
+/// Returns kinds where each refers twice to the next one and has a long description.
 fn doubling(count: usize) -> String {
     document(count, |n| {
         let next = json!({"$ref": format!("#/definitions/com.example.v1.K{}", n + 1)});
@@ -51,7 +51,8 @@ fn doubling(count: usize) -> String {
     })
 }
 
-/// A body that all operations share, in many media types: each operation of OpenAPI v3 has a copy for each.
+/// Returns a body that all operations share, in many media types. In OpenAPI v3, each operation has a copy for each of
+/// them.
 fn shared_body(count: usize) -> String {
     let types: Vec<String> = (0..count).map(|n| format!("a/b{n}")).collect();
     let post = json!({"post": {"parameters": [{"$ref": "#/parameters/body"}], "responses": {}}});
@@ -61,7 +62,7 @@ fn shared_body(count: usize) -> String {
     json!({"swagger": "2.0", "info": info, "consumes": types, "parameters": {"body": body}, "paths": paths}).to_string()
 }
 
-/// A form that all operations share: each operation of OpenAPI v2 has a copy of its fields.
+/// Returns a form that all operations share. In OpenAPI v2, each operation has a copy of its fields.
 fn shared_form(count: usize) -> String {
     let post = json!({"post": {"requestBody": {"$ref": "#/components/requestBodies/b"}, "responses": {}}});
     let paths: serde_json::Map<String, Value> = (0..count).map(|n| (format!("/x{n}"), post.clone())).collect();
@@ -73,7 +74,7 @@ fn shared_form(count: usize) -> String {
 }
 
 #[test]
-fn results_that_are_larger_than_allowed_are_an_error_with_a_place() {
+fn results_above_the_limit_are_an_error_with_a_position() {
     let folder = Folder::new();
     folder.write("chain.json", chain(400)).write("kinds.json", many_kinds(400)).write("double.json", doubling(12));
     folder.write("body.json", shared_body(200)).write("form.json", shared_form(400));
@@ -97,7 +98,7 @@ fn results_that_are_larger_than_allowed_are_an_error_with_a_place() {
         ("double", "v3 --inline --per resource"),
         ("double", "v3 --inline --kind K0"),
     ] {
-        // Inlined, both would be one document.
+        // If they were inlined, both would be one document.
         let other = if matches!(input, "chain" | "kinds") { "crd.yaml" } else { "" };
         let run = folder.run(&format!("convert {input}.json {other} --to {to} -o out/ --max-output 1MiB"));
         assert_eq!(run.code, Some(1), "{input} {to}: {}", run.err);
@@ -105,19 +106,19 @@ fn results_that_are_larger_than_allowed_are_an_error_with_a_place() {
         assert!(run.err.contains(code) && run.err.contains(&format!("{input}.json")), "{input} {to}: {}", run.err);
         let written: u64 = folder.tree("out").values().map(|bytes| bytes.len() as u64).sum();
         assert!(written <= 1 << 20, "{input} {to}: {written} bytes");
-        // What the CustomResourceDefinition gives is there.
+        // The results of the CustomResourceDefinition exist.
         if to.starts_with("jsonschema") {
             assert_eq!(folder.names("out"), ["widgets.example.com/v1.schema.json"]);
         }
         let _ = fs::remove_dir_all(folder.path("out"));
     }
-    // With more room there is a result.
+    // With a higher limit there is a result.
     let run = folder.run("convert kinds.json --to jsonschema -o out/ --max-output 100MiB");
     assert_eq!((run.code, folder.names("out").len()), (Some(0), 400), "{}", run.err);
 }
 
 #[test]
-fn a_resource_has_a_budget_of_its_own() {
+fn a_resource_has_its_own_budget() {
     let folder = Folder::new();
     let fields: String = lines((0..10_000).map(|n| format!("              f{n}: {{type: string}}")));
     folder.write("large.yaml", crd("widgets", &["v1"]) + &fields).write("small.yaml", crd("gadgets", &["v1"]));
@@ -145,7 +146,7 @@ fn sizes_have_units() {
 }
 
 #[test]
-fn results_of_several_documents_have_a_budget() {
+fn results_of_several_documents_share_a_budget() {
     let folder = Folder::new();
     folder.write("a.json", many_kinds(400)).write("b.json", chain(400));
     let schema = "types:\n".to_owned() + &lines((0..1000).map(|n| format!("- name: t{n}\n  scalar: string")));
@@ -167,11 +168,11 @@ fn results_of_several_documents_have_a_budget() {
     }
 }
 
-/// The results have a quarter more bytes than memory may be used, in each format, and come from 130 kB.
+/// In each format, the results are a quarter larger than the memory that may be used. They come from 130 kB.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_does_not_grow_with_inlined_results() {
-    // What a run without a large result needs: stacks of threads, mostly.
+    // The memory of a run without a large result, mostly stacks of threads.
     const MEBIBYTES: u64 = 112;
     let folder = Folder::new();
     folder.write("double.json", doubling(13)).write("small.json", doubling(2));
@@ -193,7 +194,7 @@ fn memory_does_not_grow_with_inlined_results() {
     }
 }
 
-/// Processor time of a run in seconds, the best of so many.
+/// Returns the processor time of a run in seconds: the minimum of several runs.
 #[cfg(target_os = "linux")]
 pub(crate) fn work(folder: &Folder, line: &str, runs: usize) -> f64 {
     let program = env!("CARGO_BIN_EXE_kubeshape");
@@ -209,10 +210,10 @@ pub(crate) fn work(folder: &Folder, line: &str, runs: usize) -> f64 {
     (0..runs).map(|_| run()).fold(f64::INFINITY, f64::min)
 }
 
-/// Four times the input takes no more than about four times the work.
+/// An input that is four times as large takes at most about four times as much work.
 #[cfg(target_os = "linux")]
 #[test]
-fn work_grows_with_the_input_and_not_faster() {
+fn work_grows_only_linearly_with_the_input() {
     let folder = Folder::new();
     let sizes = [2_000, 8_000].map(|n| n / kubeshape_corpus::one_in(2));
     for n in sizes {
@@ -270,9 +271,9 @@ fn work_grows_with_the_input_and_not_faster() {
         "extract --field-manager ci listN.yaml",
     ] {
         let works = |runs| sizes.map(|n| work(&folder, &line.replace('N', &n.to_string()), runs));
-        // Sixteen times would be a square. What is too short to measure counts as something.
+        // A factor of sixteen would mean quadratic work. Times that are too short to measure get a minimum value.
         let is_linear = |[small, large]: [f64; 2]| large < 8.0 * small.max(0.05);
-        // Other work on the machine can disturb one run.
+        // Other work on the machine can disturb a single run.
         if !is_linear(works(1)) {
             let times = works(3);
             assert!(is_linear(times), "{line}: {times:?} s");
@@ -281,7 +282,7 @@ fn work_grows_with_the_input_and_not_faster() {
 }
 
 #[test]
-fn findings_about_documents_are_counted_beyond_a_bound() {
+fn findings_about_documents_above_a_limit_are_only_counted() {
     let folder = Folder::new();
     folder.write("a.yaml", "---\na: 1\n".repeat(3_000)).write("b.yaml", "---\n- 1\n".repeat(1_001));
     let run = folder.run("validate a.yaml b.yaml --output-format short");
@@ -295,7 +296,7 @@ fn findings_about_documents_are_counted_beyond_a_bound() {
     let summary = folder.run("validate a.yaml").out;
     let last: Vec<&str> = summary.lines().rev().take(2).collect();
     assert_eq!(last[1], "3000 objects: 0 accepted, 0 refused, 3000 of unknown kinds");
-    // Documents that are no definitions, and documents that cannot be read.
+    // Documents that are not definitions, and documents that cannot be read.
     folder.write("broken.yaml", "---\n]\n".repeat(3_000));
     for (line, more) in [
         ("check a.yaml --level info --output-format short", "2000 more findings of this kind are not shown"),

@@ -1,4 +1,4 @@
-//! Files of folders that kustomize and Helm build manifests from.
+//! Tests of folders with files from which kustomize and Helm build manifests.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, Run, crd, ssa};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 const HEAD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: NAME}\n";
 
-/// The folder `config/crd` of kubebuilder: comments in the kustomization leave out one of the patches.
+/// Returns the folder `config/crd` of kubebuilder. In its kustomization, one of the patches is commented out.
 fn kubebuilder() -> Folder {
     let folder = Folder::new();
     folder
@@ -27,7 +27,7 @@ fn kubebuilder() -> Folder {
     folder
 }
 
-/// What a run printed, without the line breaks of long messages.
+/// Returns the output of a run, without the line breaks of long messages.
 fn words(run: &Run) -> String {
     format!("{} {}", run.out, run.err).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -35,21 +35,21 @@ fn words(run: &Run) -> String {
 const NOTE: &str = "1 kustomization, 1 file of settings and 2 patches";
 
 #[test]
-fn the_layout_of_kubebuilder_is_checked() {
+fn the_kubebuilder_layout_is_checked() {
     let folder = kubebuilder();
     let run = folder.run("check config/crd");
     assert_eq!(run.code, Some(0), "{}", run.out);
     assert!(words(&run).contains("1 CustomResourceDefinition checked"), "{}", run.out);
     assert_eq!(run.out.matches("KS1033").count(), 1, "{}", run.out);
     assert!(words(&run).contains(NOTE), "{}", run.out);
-    // The folder that has nothing else gives no note, and the note is nothing that fails a run.
+    // A folder without such files gives no note, and the note does not make a run fail.
     assert!(!folder.run("check config/crd/bases").out.contains("KS1033"));
     assert_eq!(folder.run("check config/crd --deny warning").code, Some(0));
     assert_eq!(folder.run("check config/crd --deny KS1033").code, Some(1));
 }
 
 #[test]
-fn every_command_that_searches_folders_passes_them_over() {
+fn every_command_that_searches_folders_skips_build_files() {
     let folder = kubebuilder();
     folder.write("widget.yaml", "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec: {size: 1}\n");
     folder.write("objects/values-prod.yaml", "a: 1\n").write("objects/a.yaml", folder.bytes("widget.yaml"));
@@ -73,15 +73,15 @@ fn every_command_that_searches_folders_passes_them_over() {
         assert!(all.contains("KS1033"), "{line}: {all}");
         assert!(!all.contains("error") && !all.contains("already defined"), "{line}: {all}");
     }
-    // Names are read, whatever they are.
+    // A file that is named is read, whatever it is.
     folder.run("check config/crd/patches/cainjection_in_widgets.yaml").fits();
     assert_eq!(folder.run("check config/crd/patches/cainjection_in_widgets.yaml").code, Some(1));
 }
 
 #[test]
-fn what_a_folder_in_git_has_is_passed_over_too() {
+fn build_files_in_a_git_folder_are_skipped_too() {
     let folder = kubebuilder();
-    // Content does not say that this one is a patch; the kustomization does.
+    // The content does not show that this is a patch, but the kustomization does.
     folder.write(
         "config/crd/kustomization.yaml",
         "resources: [bases/a.yaml]\npatchesStrategicMerge: [patches/names.yaml, ./patches/webhook_in_widgets.yaml]\n",
@@ -104,13 +104,13 @@ fn what_a_folder_in_git_has_is_passed_over_too() {
     assert_eq!(words(&run).matches("1 kustomization, 1 file of settings and 3 patches").count(), 2, "{}", run.out);
     let run = folder.run("check config/crd --against git:HEAD:config/crd");
     assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
-    // One file is read as it is.
+    // A single file is read as it is.
     let run = folder.run("diff git:HEAD:config/crd/patches/names.yaml config/crd/bases");
     assert_ne!(run.code, Some(0), "{}", run.out);
 }
 
 #[test]
-fn charts_and_values_are_passed_over() {
+fn charts_and_values_are_skipped() {
     let folder = Folder::new();
     folder
         .write("chart/Chart.yaml", "apiVersion: v2\nname: a\nversion: 1.0.0\n")
@@ -120,31 +120,31 @@ fn charts_and_values_are_passed_over() {
     let run = folder.run("check chart");
     assert_eq!(run.code, Some(0), "{}", run.out);
     assert!(words(&run).contains("1 chart and 2 files of values"), "{}", run.out);
-    // Values are what has no kind. Other files without a kind are still reported.
+    // A values file is a file without a kind. Other files without a kind are still reported.
     folder.write("chart/values.yaml", ssa::config("size: 1")).write("chart/other.yaml", "replicas: 1\n");
     let run = folder.run("validate --schemas chart/crds chart");
     assert!(words(&run).contains("1 chart and 1 file of values"), "{}", run.out);
     assert!(words(&run).contains("chart/other.yaml:1:1"), "{}", run.out);
-    // `convert` does not report what it skips, unless it is asked to.
+    // `convert` reports what it skips only if requested.
     assert!(!words(&folder.run("convert chart/crds chart --to v2")).contains("KS1033"));
     assert!(words(&folder.run("convert chart/crds chart --to v2 -v")).contains("KS1033"));
 }
 
 #[test]
-fn a_broken_definition_is_no_patch() {
+fn a_broken_definition_is_not_a_patch() {
     let folder = kubebuilder();
-    // A part of what a definition needs is there.
+    // It has a part of what a definition needs.
     folder.write("config/crd/bases/b.yaml", HEAD.replace("NAME", "bs.example.com") + "spec: {group: example.com}\n");
     let run = folder.run("check config/crd");
     assert_eq!(run.code, Some(1), "{}", run.out);
     assert!(words(&run).contains("config/crd/bases/b.yaml") && words(&run).contains(NOTE), "{}", run.out);
-    // A resource that is listed as a patch, too, is a resource.
+    // A resource that is also listed as a patch is a resource.
     folder.write(
         "config/crd/kustomization.yaml",
         "resources: [bases/a.yaml, ./bases/b.yaml]\npatches: [{path: bases/b.yaml}]\n",
     );
     assert_eq!(folder.run("check config/crd").code, Some(1));
-    // Nothing but patches: there is nothing to check.
+    // There are only patches, so there is nothing to check.
     let run = folder.run("check config/crd/patches");
     assert_eq!(run.code, Some(1), "{}", run.out);
     assert!(

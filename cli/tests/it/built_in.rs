@@ -1,4 +1,4 @@
-//! Kubernetes' built-in kinds without a cluster: `--kubernetes`.
+//! Tests of Kubernetes' built-in kinds without a cluster: `--kubernetes`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::Folder;
@@ -92,7 +92,7 @@ fn every_release_and_patch_release_can_be_named() {
 }
 
 #[test]
-fn a_release_that_is_not_known_is_told() {
+fn an_unknown_release_is_reported() {
     let run = folder().run("apply --kubernetes 1.9 --field-manager ci config.yaml");
     let expected = "error: invalid value '1.9' for '--kubernetes <RELEASE>': expected one from 1.28 to 1.37
 
@@ -119,7 +119,7 @@ error: Apply failed with 1 conflict: conflict with \"kubectl\" using apps/v1:
 }
 
 #[test]
-fn a_field_that_a_built_in_kind_does_not_declare_is_told_with_the_schema() {
+fn an_undeclared_field_of_a_built_in_kind_is_reported_with_the_schema() {
     let folder = folder();
     folder.write("config.yaml", CONFIG.replace("ports:", "port:"));
     let run = folder.run("apply --kubernetes 1.34 --field-manager ci config.yaml");
@@ -146,7 +146,7 @@ For more about an error, run `kubeshape explain-code KS8002`.
 }
 
 #[test]
-fn a_kind_that_is_not_known_is_told_with_what_would_help() {
+fn an_unknown_kind_is_reported_with_advice() {
     let folder = folder();
     folder.write("config.yaml", CONFIG.replace("kind: Deployment", "kind: Deploymnt"));
     let run = folder.run("apply --field-manager ci config.yaml");
@@ -166,7 +166,7 @@ fn a_kind_that_is_not_known_is_told_with_what_would_help() {
 For more about an error, run `kubeshape explain-code KS8001`.
 "#;
     assert_eq!((run.code, run.err.as_str()), (Some(1), expected));
-    // With schemas, the built-in kinds are there when they are asked for.
+    // With schemas, the built-in kinds are used only if requested.
     folder.write("config.yaml", CONFIG);
     let run = folder.run("apply --schemas crd.yaml --field-manager ci config.yaml");
     let expected = r#"error[KS8001]: No schema is known for the apiVersion and kind of an object
@@ -191,9 +191,9 @@ For more about an error, run `kubeshape explain-code KS8001`.
 }
 
 #[test]
-fn a_definition_that_is_given_counts_before_the_built_in_one() {
+fn a_given_definition_overrides_the_built_in_one() {
     let folder = folder();
-    // This cluster's Deployment has nothing but a size.
+    // In this cluster, a Deployment has only a size.
     folder.write(
         "apps.json",
         r#"{"openapi": "3.0.0", "info": {"title": "", "version": ""}, "paths": {}, "components": {"schemas": {
@@ -273,7 +273,7 @@ fn documents_of_resources_have_the_definitions_of_the_release() {
     let said =
         |release: &str| format!("Using the definitions of Kubernetes {release}, so hashes differ from a cluster's.\n");
     assert_eq!((old.code, old.err.as_str()), (Some(0), said("1.31").as_str()));
-    // Lists have shards since 1.36.
+    // Lists have had shards since 1.36.
     for name in ["ShardInfo", "shardSelector"] {
         assert!(!old.out.contains(name) && new.out.contains(name), "{name}");
     }

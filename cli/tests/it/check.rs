@@ -1,4 +1,4 @@
-//! `kubeshape check`: which releases take a definition, where it is wrong, and what it replaces.
+//! Tests of `kubeshape check`: which releases accept a definition, where it is wrong, and what it replaces.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, json};
@@ -35,7 +35,7 @@ fn folder(text: &str) -> Folder {
 }
 
 #[test]
-fn a_definition_that_a_release_takes_is_one_line() {
+fn an_accepted_definition_is_one_line() {
     let run = folder(WIDGET).run("check a.yaml");
     let expected = "1 CustomResourceDefinition checked for Kubernetes 1.37: none is refused.\n";
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
@@ -47,7 +47,7 @@ fn a_definition_that_a_release_takes_is_one_line() {
 }
 
 #[test]
-fn an_error_has_the_words_of_the_server_and_its_place_in_the_file() {
+fn an_error_has_the_words_of_the_server_and_its_position_in_the_file() {
     let text = WIDGET.replace("size: {type: integer}", "size: {minimum: 1}");
     let run = folder(&text).run("check a.yaml");
     let expected = "\
@@ -68,7 +68,7 @@ error[KS3110]: The schema is not structural
 }
 
 #[test]
-fn places_are_found_in_lists_streams_and_compressed_files() {
+fn positions_are_found_in_lists_streams_and_compressed_files() {
     let wrong = WIDGET.replace("scope: Namespaced", "scope: Everywhere");
     let indented = format!("  {}", wrong.trim_end().replace('\n', "\n  "));
     let list = format!("apiVersion: v1\nkind: List\nitems:\n-{}", &indented[1..]);
@@ -95,7 +95,7 @@ fn programs_get_the_costs_of_rules_by_release() {
         .iter()
         .map(|costs| (costs["releases"][0].clone(), costs["expressions"][0]["total"].clone()))
         .collect();
-    // Tests of presence cost less since 1.29.
+    // Presence tests have cost less since 1.29.
     assert_eq!(costs, [(json!("1.28"), json!(4)), (json!("1.29"), json!(3))]);
     let expression = &verdict["costs"][0]["expressions"][0];
     let path = expression["path"].as_str().expect("a path");
@@ -172,7 +172,7 @@ fn levels_decide_what_is_shown_and_what_fails() {
 }
 
 #[test]
-fn what_is_replaced_says_what_may_change() {
+fn a_replacement_reports_what_may_change() {
     let folder = folder(&WIDGET.replace("name: v1", "name: v2"));
     folder.write("old/a.yaml", WIDGET);
     let run = folder.run("check a.yaml --against old --output-format short");
@@ -191,7 +191,7 @@ fn what_is_replaced_says_what_may_change() {
 }
 
 #[test]
-fn git_is_asked_for_objects_only() {
+fn git_is_only_asked_for_objects() {
     let folder = folder(WIDGET);
     folder.write("crds/a.yaml", WIDGET).write("crds/note.txt", "x");
     for (name, expected) in [
@@ -211,7 +211,7 @@ fn git_is_asked_for_objects_only() {
         command.output().is_ok_and(|output| output.status.success())
     };
     if !git(&["init", "-q"]) {
-        // There is no git here.
+        // git is not installed.
         return;
     }
     assert!(git(&["add", "."]) && git(&["commit", "-qm", "a"]));
@@ -225,7 +225,7 @@ fn git_is_asked_for_objects_only() {
 }
 
 #[test]
-fn a_configuration_that_is_found_does_not_say_what_git_is_asked_for() {
+fn a_found_configuration_does_not_decide_what_git_is_asked_for() {
     let folder = folder(WIDGET);
     folder.write("kubeshape.toml", "[check]\nagainst = [\"git:HEAD:a.yaml\"]\n");
     assert_eq!(folder.run("check a.yaml").code, Some(2));
@@ -235,7 +235,7 @@ fn a_configuration_that_is_found_does_not_say_what_git_is_asked_for() {
 }
 
 #[test]
-fn releases_that_do_not_exist_are_refused_with_what_does() {
+fn unknown_releases_are_refused_with_the_known_ones() {
     let run = folder(WIDGET).run("check a.yaml --kubernetes 1.99");
     assert!(run.code == Some(2) && run.words().contains("a range such as 1.28..1.37, or all"), "{}", run.err);
 }
@@ -271,7 +271,7 @@ fn tidy() -> String {
 }
 
 #[test]
-fn fix_edits_the_file_and_tells_what_remains() {
+fn fix_edits_the_file_and_reports_what_remains() {
     let folder = folder(UNTIDY);
     let run = folder.run("check a.yaml --fix");
     let expected =
@@ -310,7 +310,7 @@ fn standard_input_goes_to_standard_output_with_its_edits() {
 }
 
 #[test]
-fn streams_and_lists_are_edited_and_what_is_broken_stays() {
+fn streams_and_lists_are_edited_and_broken_parts_stay() {
     let indented = format!("  {}", UNTIDY.trim_end().replace('\n', "\n  "));
     let list = |text: &str| format!("apiVersion: v1\nkind: List\nitems:\n-\n{text}\n");
     let tidied = format!("  {}", tidy().trim_end().replace('\n', "\n  "));
@@ -325,7 +325,7 @@ fn streams_and_lists_are_edited_and_what_is_broken_stays() {
 }
 
 #[test]
-fn a_file_that_cannot_be_edited_stays_and_says_why() {
+fn a_file_that_cannot_be_edited_is_unchanged_with_a_reason() {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut packed, UNTIDY.as_bytes()).unwrap();
     let packed = packed.finish().unwrap();
@@ -359,7 +359,7 @@ fn a_link_stays_a_link_and_leads_out_of_no_folder() {
 }
 
 #[test]
-fn what_may_be_in_use_gets_no_type() {
+fn a_schema_that_may_be_in_use_gets_no_type() {
     let folder = folder(UNTIDY);
     folder.write("old/a.yaml", UNTIDY);
     let run = folder.run("check a.yaml --fix --against old");
@@ -367,7 +367,7 @@ fn what_may_be_in_use_gets_no_type() {
 }
 
 #[test]
-fn a_definition_that_stands_twice_is_told() {
+fn a_duplicate_definition_is_reported() {
     let folder = folder(WIDGET);
     folder.write("b.yaml", WIDGET);
     let run = folder.run("check . --output-format short");
@@ -377,7 +377,7 @@ fn a_definition_that_stands_twice_is_told() {
 }
 
 #[test]
-fn lifecycles_of_fields_are_told() {
+fn lifecycles_of_fields_are_reported() {
     let lifecycle = "{type: integer, x-kubernetes-api-lifecycle: {kubernetes: {minVersion: v1.30, status: beta}}}";
     let text = WIDGET.replace("{type: integer}", lifecycle);
     let told = |command: &str| {
@@ -402,7 +402,7 @@ fn lifecycles_of_fields_are_told() {
     assert!(run.out.contains("warning[KS8317]"), "{}", run.out);
     let run = folder.run("check a.yaml --deny KS8317 -q");
     assert_eq!(run.code, Some(1), "{}", run.err);
-    // The same is told wherever the definition is read for its lifecycles.
+    // The same is reported wherever the definition is read for its lifecycles.
     folder.write("object.yaml", "{apiVersion: example.com/v1, kind: Widget, metadata: {name: a}, spec: {size: 1}}");
     for command in [
         "validate --schemas a.yaml object.yaml --output-format short",
@@ -417,7 +417,7 @@ fn lifecycles_of_fields_are_told() {
 }
 
 #[test]
-fn names_that_two_definitions_of_a_group_ask_for_are_reported() {
+fn names_that_two_definitions_of_a_group_claim_are_reported() {
     let other = WIDGET.replace("widgets", "others").replace("Widget", "Other").replace("widget", "other");
     let folder = folder(&WIDGET.replace("kind: Widget}", "kind: Widget, shortNames: [w, x]}"));
     let cases = [

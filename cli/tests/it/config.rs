@@ -6,7 +6,7 @@ use std::fs;
 
 const BAD_TYPE: &str = "type: object\nproperties:\n  spec: {type: strng}\n";
 
-/// Runs in a folder of the folder.
+/// Runs in a subfolder.
 fn run_in(folder: &Folder, below: &str, line: &str) -> Run {
     let arguments: Vec<&str> = line.split_whitespace().collect();
     fs::create_dir_all(folder.path(below)).unwrap();
@@ -20,7 +20,7 @@ fn folder(config: &str) -> Folder {
 }
 
 #[test]
-fn a_file_gives_what_the_command_line_does_not() {
+fn a_file_gives_what_the_command_line_does_not_give() {
     let folder = folder("inputs = [\"crds\"]\n\n[convert]\nto = [\"v3\", \"smd\"]\noutput = \"out\"\n");
     folder.run("convert").is_silent();
     assert_eq!(folder.names("out"), ["apis__example.com__v1_openapi.json", "widgets.example.com/schema.smd.yaml"]);
@@ -35,7 +35,7 @@ fn a_file_gives_what_the_command_line_does_not() {
 }
 
 #[test]
-fn the_nearest_file_above_counts_and_its_paths_are_its_own() {
+fn the_nearest_file_above_counts_and_its_paths_are_relative_to_it() {
     let folder = folder("inputs = [\"./crds/\"]\n[convert]\nto = \"v3\"\noutput = \"out\"\n");
     let run = run_in(&folder, "some/where", "convert");
     run.is_silent();
@@ -56,7 +56,7 @@ fn options_are_those_of_the_commands() {
     );
     let run = folder.run("convert crds");
     assert!(run.out.contains("\n  \"swagger\""), "{}", run.err);
-    // A switch of the command line takes the place of its opposite in the file.
+    // A switch of the command line overrides its opposite in the file.
     let run = folder.run("convert crds -v");
     assert_eq!((run.code, run.err.lines().count()), (Some(0), 1), "{}", run.err);
     assert!(run.err.starts_with("crds/a.yaml:20:21: note[KS2008]: "), "{}", run.err);
@@ -71,7 +71,7 @@ fn findings_are_denied_in_layers() {
     folder.run("convert bad.yaml -o out").says(1, &["error[KS3003]", "1 of KS3003 (warning)"]);
     folder.run("convert bad.yaml -o out --allow KS3003").is_silent();
     folder.run("convert bad.yaml -o out --allow warning").is_silent();
-    // The table of a command decides before the rest of the file, the command line before both.
+    // The table of a command overrides the rest of the file, and the command line overrides both.
     folder.write("kubeshape.toml", "deny = [\"KS3003\"]\n[convert]\nto = \"v3\"\nallow = \"warning\"\n");
     folder.run("convert bad.yaml -o out").is_silent();
     folder.run("convert bad.yaml -o out --deny KS3003").says(1, &["error[KS3003]"]);
@@ -80,7 +80,7 @@ fn findings_are_denied_in_layers() {
 }
 
 #[test]
-fn mistakes_have_a_place_and_name_what_is_meant() {
+fn errors_have_a_position_and_name_what_is_meant() {
     let folder = folder("");
     for (text, place, parts) in [
         ("profil = \"kube\"\n", "1:1", &["there is no option and no command `profil`; did you mean `profile`?"][..]),
@@ -108,7 +108,7 @@ fn mistakes_have_a_place_and_name_what_is_meant() {
         run.says(2, parts);
         run.fits();
         assert_eq!((run.out.as_str(), folder.names("out").len()), ("", 0));
-        // Help and what reads no inputs are there all the same.
+        // Help and commands that read no inputs work anyway.
         assert_eq!(folder.run("convert --help").code, Some(0));
         assert_eq!(folder.run("explain-code KS1017").code, Some(0));
         folder.run("convert crds --to v3 -o out --no-config").is_silent();
@@ -118,7 +118,7 @@ fn mistakes_have_a_place_and_name_what_is_meant() {
 }
 
 #[test]
-fn a_mistake_is_shown_as_any_other() {
+fn an_error_is_shown_like_any_other() {
     let folder = folder("[convert]\nprofil = \"kube\"\n");
     let expected = "\
 error[KS1017]: The configuration file is wrong
@@ -135,7 +135,7 @@ error[KS1017]: The configuration file is wrong
 }
 
 #[test]
-fn what_holds_is_shown_with_its_origin() {
+fn effective_settings_are_shown_with_their_origin() {
     let folder = folder(
         "inputs = [\"crds\"]\ndeny = [\"KS3003\"]\nprofile = \"kube\"\n\n[convert]\nto = [\"v3\"]\nstrict = true\n",
     );
@@ -169,7 +169,7 @@ strict = true                            # kubeshape.toml:7:1
 }
 
 #[test]
-fn a_file_that_is_found_writes_into_its_own_folder_only() {
+fn a_found_file_writes_into_its_own_folder_only() {
     let folder = folder("");
     folder.write("project/crds/a.yaml", crd("gadgets", &["v1"]));
     let outside = folder.path("outside").display().to_string();
@@ -186,7 +186,7 @@ fn a_file_that_is_found_writes_into_its_own_folder_only() {
         run.says(2, &["error[KS1017]", "kubeshape.toml:4:", "expected a path in the folder of this file"]);
     }
     assert!(!folder.path("outside").exists() && !folder.path("outside.jsonl").exists());
-    // A file that is named is trusted.
+    // A file that is named explicitly is trusted.
     let config = "inputs = \"crds\"\n[convert]\nto = \"v3\"\noutput = \"../outside\"\n";
     folder.write("project/kubeshape.toml", config);
     run_in(&folder, "project", "convert --config kubeshape.toml").is_silent();
@@ -194,7 +194,7 @@ fn a_file_that_is_found_writes_into_its_own_folder_only() {
 }
 
 #[test]
-fn a_file_that_is_found_lets_serve_write_into_its_own_folder_only() {
+fn a_found_file_lets_serve_write_into_its_own_folder_only() {
     let folder = folder("");
     folder.write("project/crds/a.yaml", crd("gadgets", &["v1"])).write("elsewhere/a.yaml", "kept: true\n");
     let elsewhere = folder.path("elsewhere").display().to_string();
@@ -214,7 +214,7 @@ fn a_file_that_is_found_lets_serve_write_into_its_own_folder_only() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_does_not_lead_a_file_that_is_found_outside() {
+fn a_link_does_not_lead_a_found_file_outside() {
     let folder = folder("");
     folder.write("project/crds/a.yaml", crd("gadgets", &["v1"])).write("outside/keep", "");
     std::os::unix::fs::symlink(folder.path("outside"), folder.path("project/link")).unwrap();
@@ -229,7 +229,7 @@ fn a_link_does_not_lead_a_file_that_is_found_outside() {
 }
 
 #[test]
-fn a_file_that_is_found_opens_no_door() {
+fn a_found_file_weakens_no_security_setting() {
     let folder = folder("");
     for line in [
         "listen = \"0.0.0.0:80\"",

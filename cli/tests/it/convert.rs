@@ -1,4 +1,5 @@
-//! `kubeshape convert` on good input: what is read, what is written, and that nothing depends on order or threads.
+//! Tests of `kubeshape convert` on good input: what is read, what is written, and that nothing depends on order or
+//! threads.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, crd, gzip, json, report};
@@ -79,7 +80,7 @@ properties:
 }
 
 #[test]
-fn formats_say_the_same() {
+fn all_formats_have_the_same_content() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]));
     folder.run("convert a.yaml --to v2 -o compact.json").is_silent();
@@ -101,7 +102,7 @@ fn formats_say_the_same() {
 }
 
 #[test]
-fn standard_input_is_read_when_nothing_else_is_named() {
+fn standard_input_is_read_if_nothing_else_is_named() {
     let folder = Folder::new();
     for line in ["convert --to v3", "convert - --to v3", "convert - - --to v3"] {
         let run = folder.pipe(line, crd("widgets", &["v1"]));
@@ -129,7 +130,7 @@ fn compressed_input_is_read() {
 }
 
 #[test]
-fn lists_and_streams_hold_several() {
+fn lists_and_streams_hold_several_crds() {
     let folder = Folder::new();
     let (a, b) = (crd("widgets", &["v1"]), crd("gadgets", &["v1"]));
     let indented = |text: &str| {
@@ -153,7 +154,7 @@ fn lists_and_streams_hold_several() {
 }
 
 #[test]
-fn what_is_no_crd_is_skipped_in_folders_and_counted() {
+fn files_without_a_crd_are_skipped_in_folders_and_counted() {
     let folder = Folder::new();
     folder.write("in/a.yaml", crd("widgets", &["v1"])).write("in/b.yaml", "kind: ConfigMap\napiVersion: v1\n");
     folder.write("in/c.txt", "{{").write("in/d.yaml", "# nothing\n");
@@ -180,12 +181,12 @@ fn what_is_no_crd_is_skipped_in_folders_and_counted() {
 }
 
 #[test]
-fn neither_threads_nor_the_order_of_inputs_change_a_byte() {
+fn neither_threads_nor_the_order_of_inputs_change_the_results() {
     let folder = Folder::new();
     let names: Vec<String> =
         (0..40u8).map(|n| format!("w{}s", char::from(b'a' + n % 26).to_string().repeat(1 + n as usize / 26))).collect();
     for (n, name) in names.iter().enumerate() {
-        // Some twice, so that the order decides which one counts.
+        // Some occur twice, so that the order decides which one counts.
         let versions: &[&str] = if n % 2 == 0 { &["v1"] } else { &["v1", "v2"] };
         folder.write(&format!("in/{}/{name}.yaml", n % 3), crd(name, versions));
         folder.write(&format!("in/{}/z{n}.yaml", n % 4), crd(&names[n / 2], &["v1", "v3"]));
@@ -203,7 +204,7 @@ fn neither_threads_nor_the_order_of_inputs_change_a_byte() {
         for (inputs, jobs) in [("in", 2), ("in", 16), ("in/2 in/1 in/0 in/3", 3), ("in/3 ./in in/0 in/1/", 5)] {
             std::fs::remove_dir_all(folder.path("b")).ok();
             let run = line(inputs, jobs, "b");
-            // Lines break elsewhere, because the names are longer.
+            // The line breaks differ, because the names are longer.
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
             assert_eq!(words(&run.err.replace("./in/", "in/")), words(&expected.err), "{inputs} {jobs}");
             let without_prefix = |tree: std::collections::BTreeMap<String, Vec<u8>>| -> Vec<(String, String)> {
@@ -218,7 +219,7 @@ fn neither_threads_nor_the_order_of_inputs_change_a_byte() {
 }
 
 #[test]
-fn of_two_crds_with_one_name_one_counts() {
+fn one_of_two_crds_with_the_same_name_counts() {
     let folder = Folder::new();
     folder.write("in/a.yaml", crd("widgets", &["v1", "v2"])).write("in/b.yaml", crd("widgets", &["v1", "v3"]));
     let files = |out: &str| -> Vec<String> {
@@ -255,7 +256,7 @@ fn of_two_crds_with_one_name_one_counts() {
 }
 
 #[test]
-fn losses_of_a_crd_that_does_not_count_are_not_reported() {
+fn losses_of_an_overridden_crd_are_not_reported() {
     let folder = Folder::new();
     folder.write("in/a.yaml", crd("widgets", &["v1"])).write("in/b.yaml", crd("widgets", &["v1"]));
     for (which, input) in [("first", "in/a.yaml"), ("last", "in/b.yaml")] {
@@ -273,7 +274,7 @@ fn losses_of_a_crd_that_does_not_count_are_not_reported() {
 fn versions_that_are_not_served_are_published_on_demand() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1", "v2"]).replacen("served: true", "served: false", 1));
-    // This is no mistake, so it is told only to those who ask.
+    // This is not an error, so it is shown only if requested.
     folder.run("convert a.yaml --to v3 -o served").is_silent();
     folder.run("convert a.yaml --to v3 -o served -v").says(0, &["note[KS4003]: ", "--> a.yaml:10:5", "v1"]);
     assert_eq!(folder.names("served"), ["apis__example.com__v2_openapi.json"]);

@@ -14,7 +14,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn a_change_has_its_place_and_says_what_it_is_for_whom() {
+fn a_change_has_its_position_and_its_effect_on_each_consumer() {
     let folder = folder();
     let run = folder.run("diff old.yaml new.yaml --output-format short");
     assert_eq!(run.code, Some(1));
@@ -43,7 +43,7 @@ fn the_exit_code_depends_on_class_and_consumers() {
 }
 
 #[test]
-fn definitions_that_come_and_go_are_told() {
+fn added_and_removed_definitions_are_reported() {
     let folder = folder();
     folder.write("old/a.yaml", folder.read("old.yaml"));
     folder.write("new/b.yaml", folder.read("old.yaml").replace("widgets", "gadgets").replace("Widget", "Gadget"));
@@ -51,7 +51,7 @@ fn definitions_that_come_and_go_are_told() {
     assert_eq!(run.code, Some(1));
     assert!(run.out.contains("the definition is gone"), "{}", run.out);
     assert!(run.out.contains("the definition is new"), "{}", run.out);
-    // As for changes, kinds and consumers choose, and somebody can agree to it.
+    // As with changes, kinds and consumers select what counts, and a change can be accepted.
     let run = folder.run("diff old new --kind Gadget");
     assert_eq!(run.code, Some(0), "{}", run.out);
     assert!(run.out.contains("the definition is new") && !run.out.contains("gone"), "{}", run.out);
@@ -69,7 +69,7 @@ fn definitions_that_come_and_go_are_told() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_taken_for_gone() {
+fn an_unreadable_definition_does_not_count_as_removed() {
     let folder = folder();
     folder.write("bad.yaml", "a: [");
     let run = folder.run("diff old.yaml bad.yaml");
@@ -109,7 +109,7 @@ fn a_witness_is_an_object_with_the_servers_words() {
 }
 
 #[test]
-fn changes_that_are_agreed_to_do_not_count() {
+fn accepted_changes_do_not_count() {
     let folder = folder();
     let agreed = "- code: KS8409\n  path: size\n  reason: Nobody uses more.\n";
     folder.write("agreed.yaml", agreed);
@@ -134,7 +134,7 @@ fn reviewers_and_ci_servers_get_documents() {
     assert!(run.out.starts_with("### kubeshape\n\n1 error, "), "{}", run.out);
     assert!(run.out.contains("(`KS8409`)") && run.out.contains("  ```yaml\n"), "{}", run.out);
     assert!(run.out.contains("\n| ❌ breaking | "), "{}", run.out);
-    // The verdict is first, and changes that break nothing are there, too.
+    // The verdict comes first, and changes that break nothing are listed, too.
     let text = folder.read("old.yaml");
     folder.write("described.yaml", text.replacen("type: integer", "type: integer, description: How many.", 1));
     folder.write("wider.yaml", text.replacen("maximum: 10", "maximum: 20", 1));
@@ -144,7 +144,7 @@ fn reviewers_and_ci_servers_get_documents() {
     assert!(run.out.contains("<details><summary>1 cosmetic change</summary>\n\n| class |"), "{}", run.out);
     let run = folder.run("diff old.yaml old.yaml --output-format markdown");
     assert!(run.out.contains("1 CustomResourceDefinition compared: nothing changed."), "{}", run.out);
-    // What is removed is marked in the old file, and is one case with the rest.
+    // A removal is marked in the old file, and belongs to the same case as the rest.
     let run = folder.run("diff new.yaml old.yaml --output-format junit");
     assert_eq!(run.out.matches("<testcase ").count(), 1, "{}", run.out);
     let run = folder.run("diff old.yaml new.yaml --output-format junit");
@@ -175,7 +175,7 @@ fn kinds_of_documents_are_compared() {
     assert_eq!(folder.run("diff old.json old.json").out, "1 kind compared: nothing changed.\n");
     folder.run("diff old.json new.json --kind Cat").says(2, &["there is no kind Cat"]);
     folder.run("diff old.json new.json --kind example.io/v1/Tab").says(1, &[]);
-    // A definition is no kind of the other side.
+    // A definition is not a kind on the other side.
     folder.write("crd.yaml", crd_with_schema("{type: object}"));
     let run = folder.run("diff old.json crd.yaml");
     assert!(run.code == Some(1) && run.out.contains("kind removed"), "{}", run.out);
@@ -198,7 +198,7 @@ fn built_in_kinds_of_two_releases_are_compared() {
 }
 
 #[test]
-fn what_cannot_be_told_says_why() {
+fn a_comparison_that_is_impossible_has_a_reason() {
     let folder = Folder::new();
     let schema = |pattern: &str| {
         crd_with_schema(&format!("{{type: object, properties: {{a: {{type: string, pattern: '{pattern}'}}}}}}"))

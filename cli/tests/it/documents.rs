@@ -1,9 +1,10 @@
-//! `kubeshape convert` on whole documents: every direction, several of them, and with CustomResourceDefinitions.
+//! Tests of `kubeshape convert` on whole documents: in every direction, several at once, and with
+//! CustomResourceDefinitions.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, crd, json, report};
 
-/// An OpenAPI v2 document as a server has it, printed as it prints it.
+/// An OpenAPI v2 document, printed as a server prints it.
 const V2: &str = concat!(
     r#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"v1.36.0"},"paths":{"/apis/apps/v1/tabs":{"get":{"#,
     r#""produces":["application/json"],"operationId":"listTabs","responses":{"200":{"description":"OK","schema":{"#,
@@ -25,7 +26,7 @@ const V3: &str = concat!(
     r#""x-kubernetes-group-version-kind":[{"group":"batch","kind":"Job","version":"v1"}]}}}}"#
 );
 
-/// The smallest document.
+/// Returns a minimal document.
 fn minimal(path: &str, name: &str, schema: &str) -> String {
     format!(
         r#"{{"openapi":"3.0.0","info":{{"title":"t","version":"1"}},"paths":{{"{path}":{{}}}},"components":{{"schemas":{{"{name}":{schema}}}}}}}"#
@@ -33,7 +34,7 @@ fn minimal(path: &str, name: &str, schema: &str) -> String {
 }
 
 #[test]
-fn one_document_is_printed_anew() {
+fn a_single_document_is_reprinted() {
     let folder = Folder::new();
     folder.write("v2.json", V2).write("v3.json", V3);
     for (shape, text) in [("v2", V2), ("v3", V3)] {
@@ -50,7 +51,7 @@ fn one_document_is_printed_anew() {
 }
 
 #[test]
-fn a_document_has_three_formats_that_say_the_same() {
+fn all_three_formats_of_a_document_have_the_same_content() {
     let folder = Folder::new();
     folder.write("v2.json", V2).write("v3.json", V3);
     for (shape, text) in [("v2", V2), ("v3", V3)] {
@@ -75,7 +76,7 @@ fn a_document_has_three_formats_that_say_the_same() {
 }
 
 #[test]
-fn what_protobuf_does_not_hold_is_reported_or_refused() {
+fn what_protobuf_cannot_hold_is_reported_or_refused() {
     let folder = Folder::new();
     folder.write("a.json", minimal("/a", "A", r#"{"type":"object","default":{"b":1}}"#));
     let run = folder.run("convert a.json --to v3 -o a.pb --report r.ndjson");
@@ -92,7 +93,7 @@ fn what_protobuf_does_not_hold_is_reported_or_refused() {
 }
 
 #[test]
-fn documents_of_either_version_become_the_other() {
+fn documents_are_converted_between_versions() {
     let folder = Folder::new();
     folder.write("v2.json", V2).write("v3.json", V3);
     let up = folder.run("convert v2.json --to v3");
@@ -117,7 +118,7 @@ fn documents_of_either_version_become_the_other() {
 }
 
 #[test]
-fn losses_have_a_place_and_can_be_kept() {
+fn losses_have_a_position_and_can_be_kept() {
     let folder = Folder::new();
     let text = "\
 openapi: 3.0.3
@@ -250,7 +251,7 @@ fn several_documents_become_one() {
     for path in paths {
         assert!(v3["paths"][path].is_object() && v2["paths"][path].is_object(), "{path}");
     }
-    // Neither the order nor the folder matters, nor whether they stand in one file.
+    // The result does not depend on the order or the folder, nor on whether the documents are in one file.
     folder.write("one.yaml", format!("{V2}\n---\n{}---\n{V3}\n", crd("widgets", &["v1"])));
     let schemas = |out: &str| json(out)["components"]["schemas"].clone();
     assert_eq!(schemas(&folder.run("convert one.yaml --to v3").out), v3["components"]["schemas"]);
@@ -284,7 +285,7 @@ fn path_conflicts_name_both_sources() {
     let run = folder.run("convert a.json b.json --to v3 -o out");
     run.says(1, &["error[KS4106]", "--> b.json:1:", "a.json", "/a"]);
     assert!(folder.names("out").is_empty());
-    // Against what is published for a CustomResourceDefinition.
+    // Conflicts with what is published for a CustomResourceDefinition.
     folder.write("crd.yaml", crd("widgets", &["v1"]));
     folder.write("c.json", with("one").replace("\"/a\"", "\"/apis/example.com/v1/widgets\""));
     folder
@@ -293,7 +294,7 @@ fn path_conflicts_name_both_sources() {
 }
 
 #[test]
-fn a_document_is_cut_into_group_versions() {
+fn a_document_is_split_into_group_versions() {
     let folder = Folder::new();
     folder.write("in/v2.json", V2).write("in/v3.json", V3).write("in/a.yaml", crd("widgets", &["v1"]));
     folder.run("convert in/v2.json --to v3 --per group-version -o one").is_silent();
@@ -306,19 +307,19 @@ fn a_document_is_cut_into_group_versions() {
         "apis__apps__v1_openapi.yaml",
         "apis__batch__v1_openapi.yaml",
         "apis__example.com__v1_openapi.yaml",
-        // What no path reaches: the kinds that DeleteOptions has for other group versions.
+        // Schemas that no path reaches: the kinds that DeleteOptions has for other group versions.
         "components_openapi.yaml",
         "version_openapi.yaml",
     ];
     assert_eq!(folder.names("all"), expected);
-    // And together again.
+    // And merged again.
     let whole = folder.run("convert in/v2.json --to v3");
     assert_eq!(folder.run("convert one --to v3").out, whole.out);
     folder.run("convert in --to v2 --per group-version -o x").says(2, &["there is no v2 result per group-version"]);
 }
 
 #[test]
-fn a_kind_has_a_document_of_its_own() {
+fn a_kind_gets_its_own_document() {
     let folder = Folder::new();
     folder.write("v2.json", V2).write("a.yaml", crd("widgets", &["v1"]));
     folder.run("convert v2.json a.yaml --to v3 --per resource -o out").is_silent();
@@ -392,7 +393,7 @@ fn options_of_documents_apply_to_published_ones() {
     assert_eq!(folder.names("inlined"), ["apis__example.com__v1_openapi.json", "apis__example.com__v2_openapi.json"]);
     folder.run("convert a.yaml --to smd --per single -o smd.yaml").says(0, &[]);
     assert!(folder.read("smd.yaml").contains("com.example.v2.Widget"));
-    // As before.
+    // Like before.
     folder.run("convert a.yaml b.yaml --to v3 --format pb -o pb").is_silent();
     assert_eq!(folder.names("pb"), ["apis__example.com__v1_openapi.pb", "apis__example.com__v2_openapi.pb"]);
     folder.run("convert a.yaml b.yaml --to v3 --kind Gadget -o kind").is_silent();
@@ -400,7 +401,7 @@ fn options_of_documents_apply_to_published_ones() {
 }
 
 #[test]
-fn what_goes_with_documents_and_what_does_not() {
+fn options_that_can_be_combined_with_documents_and_others() {
     let folder = Folder::new();
     folder.write("v2.json", V2).write("base.json", V2).write("a.yaml", crd("widgets", &["v1"]));
     folder.run("convert v2.json a.yaml --to v2 --onto base.json -o x.json").says(2, &["--onto"]);

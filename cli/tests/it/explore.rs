@@ -3,7 +3,7 @@
 use crate::common::{Folder, crd};
 
 #[test]
-fn a_site_is_written_whole() {
+fn a_site_is_written_completely() {
     let folder = Folder::new();
     folder.write("in/a.yaml", crd("widgets", &["v1"]));
     folder.run("explore in -o site").says(0, &["wrote site"]);
@@ -16,7 +16,7 @@ fn a_site_is_written_whole() {
 }
 
 #[test]
-fn a_site_of_nothing_is_refused() {
+fn a_site_without_content_is_refused() {
     let folder = Folder::new();
     folder.write("a.yaml", "a: 1\n");
     let run = folder.run("explore a.yaml -o site");
@@ -25,7 +25,7 @@ fn a_site_of_nothing_is_refused() {
 }
 
 #[test]
-fn a_graph_has_three_forms() {
+fn a_graph_has_three_formats() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]));
     assert!(folder.run("graph a.yaml").out.starts_with("<svg "));

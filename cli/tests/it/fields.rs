@@ -1,4 +1,4 @@
-//! `fieldset`, `compare`, `merge`, `extract`, `blame`: fields and their owners.
+//! Tests of `fieldset`, `compare`, `merge`, `extract` and `blame`: fields and their owners.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::ssa::{CRD, LIVE, config};
@@ -11,7 +11,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn a_field_set_is_printed_as_managed_fields_hold_it() {
+fn a_field_set_is_printed_like_in_managed_fields() {
     let folder = folder();
     folder.write("a.yaml", config("{names: [b, a], ports: [{port: 80}], args: []}"));
     let run = folder.run("fieldset --schemas crd.yaml a.yaml");
@@ -78,7 +78,7 @@ removed:
         ],
     });
     assert_eq!((run.code, json(&run.out), run.err.as_str()), (Some(1), expected, ""));
-    // The order of items in a set makes no difference.
+    // The order of the items in a set does not matter.
     folder.write("a.yaml", config("{names: [a, b], replicas: 1}"));
     folder.write("b.yaml", config("{names: [b, a], replicas: 1}"));
     folder.run("compare --schemas crd.yaml a.yaml b.yaml").is_silent();
@@ -91,7 +91,7 @@ removed:
         .says(1, &["error[KS8012]", "b.yaml:2:7", "found example.com/v1, Kind=Widget and example.com/v2, Kind=Widget"]);
 }
 
-/// A list of objects with these names and specs, as kubectl prints it.
+/// Returns a list of objects with these names and specs, as kubectl prints it.
 fn list(objects: &[(&str, &str)]) -> String {
     let item = |(name, spec): &(&str, &str)| {
         let object = config(spec).replace("name: a,", &format!("name: {name},"));
@@ -139,7 +139,7 @@ Widget x/new: only in B, b.yaml:4:3
     ];
     assert_eq!(values, expected);
     folder.run("compare --schemas crd.yaml a.yaml a.yaml").is_silent();
-    // What is wrong with one object does not hide the others.
+    // An error in one object does not hide the others.
     folder.write("b.yaml", list(&[("one", "{replicas: x}"), ("two", "{replicas: 2}"), ("two", "{}"), ("old", "{}")]));
     let run = folder.run("compare --schemas crd.yaml a.yaml b.yaml");
     run.says(1, &["error[KS8003]", "in Widget x/one", "error[KS8008]", "in Widget x/two", "b.yaml:9:3"]);
@@ -192,12 +192,12 @@ fn lists_and_streams_are_many_objects() {
     folder
         .pipe("fieldset --schemas crd.yaml -", other)
         .says(1, &["error[KS8001]", "in Gadget x/one", "in Gadget x/three"]);
-    // kubectl prints an empty list where there is nothing.
+    // kubectl prints an empty list if there is nothing.
     folder.pipe("blame -", "apiVersion: v1\nkind: List\nitems: []\n").is_silent();
 }
 
 #[test]
-fn blame_says_that_managed_fields_are_missing() {
+fn blame_reports_missing_managed_fields() {
     let folder = folder();
     let run = folder.pipe("blame -", list(&[("one", "{replicas: 1}")]));
     let expected = "\
@@ -241,7 +241,7 @@ spec:
 }
 
 #[test]
-fn what_was_extracted_changes_nothing_when_it_is_applied() {
+fn applying_an_extract_changes_nothing() {
     let folder = folder();
     let run = folder.run("extract --schemas crd.yaml --field-manager kubectl live.yaml");
     let expected = "\
@@ -319,7 +319,7 @@ status:            # operator Update /status 2024-01-02T00:00:00Z
 }
 
 #[test]
-fn blame_names_several_owners_and_versions_that_differ() {
+fn blame_names_several_owners_and_different_versions() {
     let folder = folder();
     let entry = "  - {manager: old, operation: Update, apiVersion: example.com/v2, fieldsType: FieldsV1, \
                  fieldsV1: {\"f:spec\": {\"f:replicas\": {}}}}\n";
@@ -339,7 +339,7 @@ fn blame_names_several_owners_and_versions_that_differ() {
 }
 
 #[test]
-fn blame_finds_items_whose_keys_were_defaulted() {
+fn blame_finds_items_with_defaulted_keys() {
     let folder = folder();
     let config = config("ports: [{port: 90, name: b}, {port: 80, name: a}]");
     let applied = folder.pipe("apply --schemas crd.yaml --field-manager ci --now 2024-02-01T00:00:00Z -", config);
@@ -358,7 +358,7 @@ fn blame_finds_items_whose_keys_were_defaulted() {
 }
 
 #[test]
-fn of_two_types_of_a_kind_the_first_counts() {
+fn the_first_of_two_types_of_a_kind_counts() {
     let folder = folder();
     folder.write("old.yaml", CRD.replace("replicas", "copies"));
     let run = folder.run("fieldset --schemas crd.yaml --schemas old.yaml --paths live.yaml");
@@ -376,7 +376,7 @@ warning[KS8010]: old.yaml:1:1: A kind has a type in several schemas; one of them
 }
 
 #[test]
-fn objects_are_needed() {
+fn inputs_must_have_objects() {
     let folder = folder();
     folder.write("two.yaml", format!("{}---\n{}", config("{}"), config("{}"))).write("none.yaml", "# nothing\n");
     folder

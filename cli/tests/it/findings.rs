@@ -1,4 +1,4 @@
-//! What a run finds: which findings make it fail, and how they are shown.
+//! Tests of the findings of a run: which ones make it fail, and how they are shown.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, crd, crd_with_schema, json};
@@ -52,7 +52,7 @@ For more about an error, run `kubeshape explain-code KS3003`.
 ";
     assert_eq!((run.code, run.err.as_str()), (Some(1), expected));
     folder.run(&format!("{line} --allow warning")).is_silent();
-    // The narrower rule decides; of two that are equally narrow, deny.
+    // The narrower rule decides. If two rules are equally narrow, deny wins.
     folder.run(&format!("{line} --deny KS3003 --allow warning")).says(1, &["error[KS3003]"]);
     folder.run(&format!("{line} --deny warning --allow warning")).says(1, &["2 findings are denied"]);
     folder.run(&format!("{line} --deny narrowed")).says(0, &["warning[KS3003]"]);
@@ -67,7 +67,7 @@ fn losses_and_notes_can_be_denied() {
     run.says(1, &["error[KS2008]", "--> a.yaml:31:21", "error: 1 finding is denied: 1 of KS2008 (dropped)"]);
     folder.run("convert a.yaml --to v2 -o x.json --deny loss --allow KS2008").is_silent();
     folder.run("convert a.yaml --to v2 -o x.json --deny note").says(1, &["error[KS4003]", "--> a.yaml:10:5"]);
-    // Whether they are shown or not, all of them count.
+    // All of them count, whether they are shown or not.
     let fields: String =
         (0..9).map(|n| ["              f", &n.to_string(), ": {type: integer, default: 1}\n"].concat()).collect();
     folder.write("b.yaml", crd("gadgets", &["v1"]) + &fields);
@@ -76,7 +76,7 @@ fn losses_and_notes_can_be_denied() {
     assert_eq!(run.err.matches("error[KS2008]").count(), 5);
     let run = folder.run("convert b.yaml --to v2 -o x.json --deny loss -v");
     assert_eq!(run.err.matches("error[KS2008]").count(), 10);
-    // Losses of a definition that is replaced are none.
+    // Losses of a replaced definition do not count.
     folder.write("in/a.yaml", crd("gadgets", &["v1"]) + &fields);
     folder.write("in/b.yaml", crd("gadgets", &["v1"]).replace(", default: 1", ""));
     folder.run("convert in --to v2 -o x.json --deny loss --duplicates last").says(0, &["warning[KS4001]"]);
@@ -84,7 +84,7 @@ fn losses_and_notes_can_be_denied() {
 }
 
 #[test]
-fn what_is_left_out_is_in_no_report() {
+fn allowed_findings_are_in_no_report() {
     let folder = folder(BAD_TYPE);
     folder.run("convert a.yaml --to v3 -o out --allow KS1004 --report r.ndjson").says(0, &["KS3003"]);
     let codes: Vec<Value> = crate::common::report(&folder.read("r.ndjson")).iter().map(|l| l["code"].clone()).collect();
@@ -108,7 +108,7 @@ fn unknown_codes_and_errors_are_refused() {
 }
 
 #[test]
-fn every_command_that_finds_things_can_fail() {
+fn every_command_with_findings_can_fail() {
     use crate::common::ssa::{CRD, LIVE};
     let folder = Folder::new();
     folder.write("crd.yaml", CRD).write("live.yaml", LIVE).write("old.yaml", CRD.replace("replicas", "copies"));
@@ -202,7 +202,7 @@ fn findings_as_annotations_of_github() {
     assert!(lines[1].contains("(in widgets.example.com, version v1)%0AWrite one of the six types."), "{}", run.err);
 }
 
-/// The parts of SARIF 2.1.0 that are written, as its schema has them: nothing else may stand there.
+/// Returns a schema for the parts of SARIF 2.1.0 that are written. It allows nothing else there.
 fn sarif_schema() -> Value {
     let text = json!({"type": "object", "required": ["text"], "additionalProperties": false,
         "properties": {"text": {"type": "string", "minLength": 1}, "markdown": {"type": "string"}}});
@@ -268,7 +268,7 @@ fn findings_as_sarif() {
     });
     assert_eq!(results[0], expected);
     assert_eq!((&results[1]["ruleId"], &results[1]["level"]), (&json!("KS2008"), &json!("note")));
-    // Without findings it is a document as well, and a report may be one.
+    // Without findings it is still a document, and it can be a report.
     folder.write("good.yaml", crd("gadgets", &["v1"]));
     let run = folder.run("convert good.yaml --to v3 -o out --output-format sarif");
     assert_eq!((run.code, is_sarif(&run.err)["runs"][0]["results"].clone()), (Some(0), json!([])));
@@ -298,7 +298,7 @@ fn messages_fit_80_columns() {
 }
 
 #[test]
-fn the_advice_fits_the_case() {
+fn the_advice_depends_on_the_case() {
     let folder = Folder::new();
     let utf16: Vec<u8> = "kind: A\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     folder
@@ -324,7 +324,7 @@ fn the_advice_fits_the_case() {
 }
 
 #[test]
-fn a_place_in_one_long_line_is_a_path() {
+fn a_position_in_one_long_line_is_a_path() {
     let folder = Folder::new();
     let filler = "x".repeat(400);
     let text = format!(
@@ -344,7 +344,7 @@ fn a_place_in_one_long_line_is_a_path() {
 }
 
 #[test]
-fn a_misspelt_field_names_the_nearest() {
+fn a_misspelt_field_suggests_the_most_similar_one() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]).replace("  versions:", "  verions:"));
     let run = folder.run("convert a.yaml --to v3 -o out");
@@ -352,7 +352,7 @@ fn a_misspelt_field_names_the_nearest() {
 }
 
 #[test]
-fn a_report_is_written_beside_what_is_shown() {
+fn a_report_is_written_in_addition_to_the_output() {
     let folder = folder(BAD_TYPE);
     let human = folder.run("check a.yaml");
     for (name, part) in [
@@ -369,21 +369,21 @@ fn a_report_is_written_beside_what_is_shown() {
         assert!(folder.read(name).contains(part), "{name}: {}", folder.read(name));
     }
     is_sarif(&folder.read("r.sarif"));
-    // The format of a file whose name does not say it; people get theirs.
+    // The report gets this format, because its name implies none. People get theirs.
     let run = folder.run("check a.yaml --output-format github --report r.log");
     assert_eq!((run.code, &run.out), (human.code, &human.out));
     assert!(folder.read("r.log").starts_with("::"), "{}", folder.read("r.log"));
     let run = folder.run("check a.yaml --output-format short --report r.sarif");
     assert!(run.out.starts_with("a.yaml:"), "{}", run.out);
     is_sarif(&folder.read("r.sarif"));
-    // The folder of a report is created; a file is no folder.
+    // The folder of a report is created. A file cannot be used as a folder.
     assert_eq!(folder.run("check a.yaml -q --report new/folder/r.sarif").code, human.code);
     is_sarif(&folder.read("new/folder/r.sarif"));
     folder.run("check a.yaml -q --report a.yaml/r.sarif").says(2, &["cannot write a.yaml/r.sarif"]);
 }
 
 #[test]
-fn every_command_that_finds_things_writes_reports() {
+fn every_command_with_findings_writes_reports() {
     let folder = Folder::new();
     let schema = "type: object\nproperties:\n  spec:\n    type: object\n    properties:\n      size: {type: integer}\n";
     let old = crd_with_schema(schema);

@@ -1,9 +1,9 @@
-//! Which files of folders are read.
+//! Tests of which files in folders are read.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, crd};
 
-/// The plurals of the CustomResourceDefinitions that a run over a folder finds.
+/// Returns the plurals of the CustomResourceDefinitions that a run over a folder finds.
 #[track_caller]
 fn found(folder: &Folder, options: &str) -> Vec<String> {
     let run = folder.run(&format!("convert {options} --to structural -o ../out"));
@@ -13,7 +13,7 @@ fn found(folder: &Folder, options: &str) -> Vec<String> {
     names.iter().filter_map(|name| name.split('.').next()).map(str::to_owned).collect()
 }
 
-/// A folder in which the runs take place, in one of its own.
+/// Returns a folder for the runs, inside its own parent folder.
 fn folder() -> Folder {
     let folder = Folder::in_sub();
     for (path, plural) in [
@@ -32,7 +32,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn hidden_files_and_node_modules_are_passed_over() {
+fn hidden_files_and_node_modules_are_skipped() {
     let folder = folder();
     assert_eq!(found(&folder, "."), ["as", "bs", "es", "fs"]);
     assert_eq!(found(&folder, ". --hidden"), ["as", "bs", "cs", "es", "fs", "hiddens"]);
@@ -41,7 +41,7 @@ fn hidden_files_and_node_modules_are_passed_over() {
 }
 
 #[test]
-fn what_is_named_is_always_read() {
+fn named_files_are_always_read() {
     let folder = folder();
     folder.write(".ignore", "*\n");
     assert_eq!(found(&folder, ".hidden.yaml g.tmpl gen/e.yaml"), ["es", "gs", "hiddens"]);
@@ -52,16 +52,16 @@ fn what_is_named_is_always_read() {
 }
 
 #[test]
-fn ignore_files_say_what_is_left_out() {
+fn ignore_files_exclude_files() {
     let folder = folder();
     folder.write(".ignore", "gen/\n!.github\n!/.github/**\n");
     assert_eq!(found(&folder, "."), ["as", "bs", "cs"]);
-    // The inner file goes before the outer one.
+    // The inner file overrides the outer one.
     folder.write("sub/.ignore", "!gen\n*.yml\n");
     assert_eq!(found(&folder, "."), ["as", "bs", "cs", "fs"]);
     assert_eq!(found(&folder, ". --no-ignore"), ["as", "bs", "ds", "es", "fs"]);
     folder.write(".ignore", "").write("sub/.ignore", "");
-    // As in git, a .gitignore counts in a repository only, and up to its top.
+    // As in git, a .gitignore counts only in a repository, and only up to its top folder.
     folder.write(".gitignore", "/gen\n");
     assert_eq!(found(&folder, "."), ["as", "bs", "es", "fs"]);
     folder.write(".git/HEAD", "ref: refs/heads/main\n").write(".git/x.yaml", crd("xs", &["v1"]));
@@ -74,7 +74,7 @@ fn ignore_files_say_what_is_left_out() {
 }
 
 #[test]
-fn an_ignore_file_that_cannot_be_used_is_told() {
+fn an_unusable_ignore_file_is_reported() {
     let folder = folder();
     folder.write(".ignore", "gen\n[z-a]\n");
     let run = folder.run("convert . --to structural -o ../out");
@@ -90,7 +90,7 @@ warning[KS1032]: ./.ignore:2:1: An ignore file, or a line of it, is not used:
 
 #[cfg(unix)]
 #[test]
-fn an_ignore_file_that_is_a_pipe_or_a_folder_does_not_matter() {
+fn an_ignore_file_that_is_a_pipe_or_a_folder_is_ignored() {
     let folder = folder();
     folder.write("sub/.ignore/x", "");
     assert!(std::process::Command::new("mkfifo").arg(folder.path(".ignore")).status().unwrap().success());
@@ -103,10 +103,10 @@ fn patterns_of_the_command_line() {
     assert_eq!(found(&folder, ". --exclude gen"), ["as", "bs"]);
     assert_eq!(found(&folder, ". --exclude /gen --exclude a.*"), ["bs", "fs"]);
     assert_eq!(found(&folder, ". --exclude **/gen/*.yaml"), ["as", "bs"]);
-    // From the folder that is named, and from the current one.
+    // Relative to the named folder, and to the current one.
     assert_eq!(found(&folder, "sub --exclude /gen"), ["bs"]);
     assert_eq!(found(&folder, "sub --exclude sub/gen"), ["bs"]);
-    // What is included needs no suffix, and nothing ignores it.
+    // An included file needs no suffix, and is not ignored.
     assert_eq!(found(&folder, ". --include *.tmpl"), ["gs"]);
     assert_eq!(found(&folder, ". --include *.tmpl --include .h*"), ["gs", "hiddens"]);
     assert_eq!(found(&folder, ". --include *.yaml --exclude gen"), ["as", "bs", "hiddens"]);
@@ -161,14 +161,14 @@ warning[KS1031]: charts/web/charts/db: Templates of a Helm chart are not read: 1
     kubeshape convert -`
 ";
     assert_eq!((run.code, run.err.as_str()), (Some(0), expected));
-    // What has no action is the same before and after it is rendered.
+    // A file without template actions is the same before and after it is rendered.
     assert_eq!(folder.names("../out"), ["as.example.com/v1.structural.yaml", "bs.example.com/v1.structural.yaml"]);
-    // A template that is named is read, and is what it is.
+    // A template that is named is read like any other file.
     folder
         .run("convert charts/web/templates/crd.yaml --to v3")
         .says(1, &["error[KS1001]", "charts/web/templates/crd.yaml:1:"]);
     folder.run("convert charts/web/templates --to structural -o ../out").says(0, &["KS1031", "2 files in templates/"]);
-    // Without a chart beside it, a folder of that name is nothing special.
+    // Without a chart next to it, a folder of that name has no special meaning.
     folder.write("templates/crd.yaml", TEMPLATE);
     folder.run("convert templates --to v3 -o ../out").says(1, &["error[KS1001]", "templates/crd.yaml:1:"]);
 }

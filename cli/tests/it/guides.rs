@@ -1,4 +1,4 @@
-//! The commands of README and of the guides, run as they are written.
+//! Runs the commands of README and of the guides as they are written.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::Folder;
@@ -6,7 +6,7 @@ use std::fs;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// What stands in a page between a line with "```sh" and the next "```".
+/// Returns the text of a page between a line with "```sh" and the next "```".
 fn commands(page: &str) -> Vec<String> {
     let mut inside = false;
     let mut found = Vec::new();
@@ -21,9 +21,9 @@ fn commands(page: &str) -> Vec<String> {
     found
 }
 
-/// Each page has a copy of `docs/demo/`. A line says with `# exit N` that a command does not end with 0.
+/// Each page has a copy of `docs/demo/`. A line with `# exit N` says that a command ends with a code other than 0.
 #[test]
-fn the_commands_of_the_pages_do_what_they_say() {
+fn the_commands_of_the_pages_do_what_the_pages_say() {
     let mut pages = vec![format!("{ROOT}/README.md")];
     let guides = fs::read_dir(format!("{ROOT}/docs")).unwrap().map(|entry| entry.unwrap().path());
     let guides = guides.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
@@ -51,7 +51,7 @@ fn the_commands_of_the_pages_do_what_they_say() {
     assert!(run >= 8, "{run} commands were found");
 }
 
-/// What the pages show of messages is what the command says.
+/// The messages that the pages show are those of the command.
 #[test]
 fn the_messages_of_the_pages_are_those_of_the_command() {
     let folder = Folder::new();
@@ -100,7 +100,7 @@ fn the_recording_is_what_the_command_prints() {
     assert_eq!(words(&shown), words(&printed), "the picture is stale: run `cargo xtask recording`");
 }
 
-/// Bytes as the pages write them.
+/// Formats a number of bytes as the pages write it.
 fn bytes(count: usize) -> String {
     match count {
         count if count.is_multiple_of(1 << 30) => format!("{} GiB", count >> 30),
@@ -109,14 +109,14 @@ fn bytes(count: usize) -> String {
     }
 }
 
-/// A number as the pages write it.
+/// Formats a number as the pages write it.
 fn number(count: u64) -> String {
     let digits = count.to_string();
     let parts: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|part| std::str::from_utf8(part).unwrap()).collect();
     parts.join(",")
 }
 
-/// The value of a constant in a source file: a number, or one that is shifted.
+/// Returns the value of a constant in a source file: a number, or a shifted number.
 fn constant(path: &str, name: &str) -> u64 {
     let source = fs::read_to_string(format!("{ROOT}/{path}")).unwrap();
     let line = source.lines().find(|line| line.contains(&format!("const {name}: ")));
@@ -126,7 +126,7 @@ fn constant(path: &str, name: &str) -> u64 {
     number.parse::<u64>().unwrap() << shift.parse::<u32>().unwrap()
 }
 
-/// SECURITY.md has the figures that hold.
+/// SECURITY.md has the current limits.
 #[test]
 fn the_bounds_of_the_security_policy_are_those_of_the_code() {
     let page = fs::read_to_string(format!("{ROOT}/SECURITY.md")).unwrap();
@@ -212,7 +212,7 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
             assert!(row.contains(figure), "{what}: the bound is {figure}, but the page says: {row}");
         }
     }
-    // How many long jobs there are is a rule of the queue, which has a test.
+    // The number of long jobs is a rule of the queue, which has its own test.
     let count = table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| what")).count();
     assert_eq!(count, rows.len() + 1, "a row of the table has no test");
 }

@@ -1,22 +1,22 @@
-//! What a failed input leaves as it was: a result that lacks it does not replace a good one.
+//! Tests of what a failed input leaves unchanged: a result that lacks it does not replace a good one.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, crd, json};
 use std::fs;
 
-/// The end of the messages of a run: what stands behind the last finding.
+/// Returns the end of the messages of a run: the text after the last finding.
 fn end(err: &str) -> &str {
     err.rfind("error: ").map_or("", |at| &err[at..])
 }
 
 #[test]
-fn a_failed_conversion_leaves_the_file_as_it_was() {
+fn a_failed_conversion_leaves_the_file_unchanged() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]));
     folder.run("convert a.yaml --to v2 -o good.json").is_silent();
     let good = folder.read("good.json");
     folder.write("a.yaml", crd("widgets", &["v1"]).replace("versions:", "verions:"));
-    // Of a CustomResourceDefinition without versions there is no result at all.
+    // A CustomResourceDefinition without versions has no result at all.
     let run = folder.run("convert a.yaml --to v2 -o good.json");
     run.says(1, &["error[KS1010]", "--> a.yaml:"]);
     assert_eq!(folder.read("good.json"), good);
@@ -66,7 +66,7 @@ For more about an error, run `kubeshape explain-code KS1001`.
 ";
     assert_eq!((run.code, run.out.as_str(), end(&run.err)), (Some(1), "", expected));
 
-    // Whoever asks for it gets what the others give.
+    // If requested, the results of the other inputs are written.
     for line in ["convert in --to v2 -o good.json --keep-going", "convert in --to v3 --to v2 -o out --keep-going"] {
         let run = folder.run(line);
         assert_eq!((run.code, run.err.contains("stays as it was")), (Some(1), false), "{}", run.err);
@@ -80,7 +80,7 @@ For more about an error, run `kubeshape explain-code KS1001`.
 }
 
 #[test]
-fn where_nothing_was_there_is_nothing_to_lose() {
+fn without_an_earlier_result_the_incomplete_one_is_written() {
     let folder = Folder::new();
     folder.write("in/a.yaml", crd("widgets", &["v1"])).write("in/b.yaml", "a: [");
     folder.run("convert in --to v2 -o new.json").says(1, &["error[KS1001]"]);
@@ -105,7 +105,7 @@ fn results_of_good_inputs_are_written() {
     for name in ["widgets.example.com/schema.smd.yaml", "widgets.example.com/v1.v3.json"] {
         assert_ne!(before[name], after[name]);
     }
-    // A resource with an error of its own.
+    // A resource that has an error itself.
     folder.write("in/a.yaml", crd("widgets", &["v1", "v1"]).replace("size: {", "newer: {"));
     fs::remove_file(folder.path("in/b.yaml")).unwrap();
     let run = folder.run("convert in --to smd --to v3 --per resource -o out");
@@ -114,7 +114,7 @@ fn results_of_good_inputs_are_written() {
 }
 
 #[test]
-fn a_kind_that_does_not_exist_takes_no_other_result() {
+fn an_unknown_kind_does_not_remove_other_results() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]));
     let run = folder.run("convert a.yaml --to jsonschema --kind Widget --kind Gadget");
@@ -123,13 +123,13 @@ fn a_kind_that_does_not_exist_takes_no_other_result() {
 }
 
 #[test]
-fn an_error_at_the_end_leaves_all_files_as_they_were() {
+fn an_error_at_the_end_leaves_all_files_unchanged() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]));
     folder.run("convert a.yaml --to v3 --per resource -o out").is_silent();
     let before = folder.tree("out");
     folder.write("a.yaml", crd("widgets", &["v1"]).replace("size: {", "length: {"));
-    // The name of a result is taken, which shows only after others were made.
+    // The name of a result is taken by a folder, which is noticed only after others were made.
     fs::create_dir_all(folder.path("out/swagger.json")).unwrap();
     folder.run("convert a.yaml --to v3 --to v2 --per resource -o out").is_silent();
     assert_ne!(folder.tree("out"), before);
@@ -140,7 +140,7 @@ fn an_error_at_the_end_leaves_all_files_as_they_were() {
 }
 
 #[test]
-fn a_document_of_nothing_is_valid() {
+fn an_empty_document_is_valid() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]).replace("served: true", "served: false"));
     let run = folder.run("convert a.yaml --to v2");
@@ -151,7 +151,7 @@ fn a_document_of_nothing_is_valid() {
 }
 
 #[test]
-fn an_input_that_cannot_be_read_is_told_by_the_exit_code() {
+fn an_unreadable_input_changes_the_exit_code() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"])).write("bad.yaml", "a: [");
     folder.run("convert a.yaml missing.yaml --to v3 --per resource -o out").says(2, &["error[KS1007]"]);
@@ -182,7 +182,7 @@ fn an_input_that_cannot_be_read_is_told_by_the_exit_code() {
 }
 
 #[test]
-fn a_mistyped_name_never_counts_as_nothing() {
+fn a_mistyped_name_never_counts_as_an_empty_file() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]));
     folder.write("x.yaml", "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\n");
@@ -203,7 +203,7 @@ For more about an error, run `kubeshape explain-code KS1007`.
     assert_eq!(folder.run(&format!("{apply} --live missing.yaml --live-optional x.yaml")), created);
     assert_eq!(folder.pipe(&format!("{apply} --live - x.yaml"), ""), created);
     folder.run(&format!("{apply} --live-optional x.yaml")).says(2, &["--live"]);
-    // What may be there and cannot be looked for is no missing file.
+    // If it cannot be checked whether a file exists, the file does not count as missing.
     folder.run(&format!("{apply} --live a.yaml/x --live-optional x.yaml")).says(2, &["error[KS1007]"]);
     folder.run(&format!("{apply} empty")).says(1, &["error[KS8009]", "--> empty", "found no files with objects"]);
     folder.run("scenario empty").says(1, &["error[KS8013]", "--> empty", "found no scenario"]);

@@ -1,9 +1,9 @@
-//! The names that `--kind` takes.
+//! Tests of the names that `--kind` takes.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, crd};
 
-/// A document with a kind of an irregular plural and one of Kubernetes itself.
+/// A document with a kind with an irregular plural, and a kind of Kubernetes itself.
 const DOCUMENT: &str = r#"{"openapi": "3.0.0", "info": {"title": "t", "version": "v1"},
   "paths": {
     "/apis/example.com/v1/mice": {"get": {
@@ -21,7 +21,7 @@ const DOCUMENT: &str = r#"{"openapi": "3.0.0", "info": {"title": "t", "version":
   }}}"#;
 
 #[test]
-fn a_kind_of_a_document_has_the_names_that_kubectl_takes() {
+fn a_kind_of_a_document_has_the_names_that_kubectl_accepts() {
     let folder = Folder::new();
     folder.write("api.json", DOCUMENT);
     for (name, expected) in [
@@ -58,7 +58,7 @@ fn a_kind_of_a_custom_resource_has_all_its_names() {
 }
 
 #[test]
-fn a_mistyped_kind_gets_the_nearest_one() {
+fn a_mistyped_kind_suggests_the_most_similar_one() {
     let folder = Folder::new();
     folder.write("api.json", DOCUMENT);
     for (name, message) in [
@@ -70,6 +70,6 @@ fn a_mistyped_kind_gets_the_nearest_one() {
         let run = folder.run(&format!("convert api.json --to jsonschema -o out --kind {name} --kind mice"));
         run.says(1, &[message]);
     }
-    // What was found is written nevertheless.
+    // The kinds that were found are written anyway.
     assert_eq!(folder.names("out"), ["Mouse.example.com/v1.schema.json"]);
 }

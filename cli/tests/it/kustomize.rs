@@ -1,4 +1,4 @@
-//! `--to kustomize`: the document itself, and what the real kustomize makes of patches with it.
+//! Tests of `--to kustomize`: the document itself, and the results of patches by the real kustomize with it.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::Folder;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// A list that is merged by one key, in a kind.
+/// A list in a kind that is merged by one key.
 struct MergedList {
     kind: Value,
     path: Vec<String>,
@@ -17,7 +17,7 @@ struct MergedList {
 }
 
 #[test]
-fn the_document_has_the_kinds_their_merged_lists_and_their_paths() {
+fn the_document_has_the_kinds_with_their_merged_lists_and_paths() {
     let folder = Folder::new();
     folder.write("widgets.yaml", std::fs::read(format!("{ROOT}/docs/demo/widgets.yaml")).unwrap());
     folder.run("convert widgets.yaml --to kustomize -o keys.json -q").is_silent();
@@ -42,7 +42,7 @@ fn the_document_has_the_kinds_their_merged_lists_and_their_paths() {
 }
 
 #[test]
-fn kinds_are_chosen_and_a_kind_that_is_not_there_is_an_error() {
+fn kinds_are_selected_and_a_missing_kind_is_an_error() {
     let folder = Folder::new();
     folder.write("widgets.yaml", std::fs::read(format!("{ROOT}/docs/demo/widgets.yaml")).unwrap());
     folder.run("convert widgets.yaml --to kustomize --kind Widget -o keys.json -q").is_silent();
@@ -51,7 +51,8 @@ fn kinds_are_chosen_and_a_kind_that_is_not_there_is_an_error() {
     assert_eq!(run.code, Some(1), "{}", run.err);
 }
 
-/// A document without paths does not say which kinds are served: all of its kinds count, also beside definitions with paths.
+/// A document without paths does not say which kinds are served, so all of its kinds count, even next to definitions
+/// with paths.
 #[test]
 fn the_kinds_of_a_document_without_paths_are_kept_beside_others() {
     let folder = Folder::new();
@@ -67,8 +68,8 @@ fn the_kinds_of_a_document_without_paths_are_kept_beside_others() {
     assert!(document["definitions"]["com.example.v1.Widget"].is_object());
 }
 
-/// A patch of one item keeps the others, for lists of the CustomResourceDefinitions of the project's corpus and, if it is there,
-/// of ten real ones.
+/// A patch of one item keeps the others. This is tested for lists of the CustomResourceDefinitions of the project's
+/// corpus and, if available, of ten real ones.
 #[test]
 fn the_real_kustomize_merges_by_these_keys() {
     let program = std::env::var("KUBESHAPE_KUSTOMIZE").unwrap_or_else(|_| "kustomize".to_owned());
@@ -129,7 +130,7 @@ fn the_real_kustomize_merges_by_these_keys() {
     }
 }
 
-/// Goes to the first list with a merge key. Returns the key.
+/// Finds the first list with a merge key. Returns the key.
 fn merged_list(schema: &Value, path: &mut Vec<String>) -> Option<String> {
     if let Some(key) = schema["x-kubernetes-patch-merge-key"].as_str() {
         return schema.get("x-kubernetes-list-map-keys").is_none().then(|| key.to_owned());

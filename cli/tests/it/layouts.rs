@@ -1,11 +1,11 @@
-//! Layouts of JSON Schemas, and whether other tools find the schemas.
+//! Tests of layouts of JSON Schemas, and of whether other tools find the schemas.
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
 use crate::common::{Folder, crd, crd_with_schema, json};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Kinds of the core group, of a built-in group and of a group with dots.
+/// Kinds of the core group, of a built-in group, and of a group with dots.
 const DOCUMENT: &str = r#"{"openapi": "3.0.0", "info": {"title": "t", "version": "v1"}, "paths": {},
   "components": {"schemas": {
     "io.k8s.api.core.v1.Pod": {"type": "object", "properties": {
@@ -24,7 +24,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// Layouts, what kubeconform's `-schema-location` is for them, and the names of the files.
+/// Layouts, the matching `-schema-location` of kubeconform, and the file names.
 const LAYOUTS: [(&str, &str, [&str; 4]); 5] = [
     (
         "datree",
@@ -64,7 +64,7 @@ const LAYOUTS: [(&str, &str, [&str; 4]); 5] = [
 ];
 
 #[test]
-fn a_layout_names_the_schemas_of_documents_and_custom_resources() {
+fn a_layout_gives_the_file_names_of_documents_and_custom_resources() {
     for (layout, _, names) in LAYOUTS {
         let folder = folder();
         folder.run(&format!("convert api.json crd.yaml --to jsonschema --layout {layout} -o out")).is_silent();
@@ -86,7 +86,7 @@ fn a_layout_names_the_schemas_of_documents_and_custom_resources() {
 }
 
 #[test]
-fn a_schema_says_which_kind_it_is_of() {
+fn a_schema_names_its_kind() {
     let folder = folder();
     folder
         .run("convert api.json crd.yaml --to jsonschema --layout datree --id-base https://example.com/s/ -o out")
@@ -103,7 +103,7 @@ fn a_schema_says_which_kind_it_is_of() {
     folder.run("convert crd.yaml --to jsonschema --id-base https://example.com/s -o own").is_silent();
     let own = json(&folder.read("own/widgets.example.com/v1.schema.json"));
     assert_eq!(own["$id"], "https://example.com/s/widgets.example.com/v1.schema.json");
-    // What the author calls it goes before that.
+    // A title from the author has priority.
     let titled = crd("widgets", &["v1"])
         .replace("        type: object\n        prop", "        title: T\n        type: object\n        prop");
     folder.write("titled.yaml", titled);
@@ -112,13 +112,13 @@ fn a_schema_says_which_kind_it_is_of() {
 }
 
 #[test]
-fn two_results_never_get_one_name() {
+fn two_results_never_get_the_same_name() {
     let folder = folder();
     // Two versions of a resource.
     let run = folder.run("convert crd.yaml --to jsonschema --layout {group}/{kind}.json -o out");
     run.says(1, &["error[KS4021]", "crd.yaml:", "example.com/widget.json is that of v1 and of v1beta1"]);
     assert_eq!(folder.names("out"), ["example.com/widget.json"]);
-    // Two resources, also if their names differ in case only.
+    // Two resources, even if their names differ only in case.
     let other = crd("widgets", &["v1"]).replace("example.com", "other.com").replace("Widget", "WIDGET");
     folder.write("other.yaml", other).write("crd.yaml", crd("widgets", &["v1"]));
     let run = folder.run("convert crd.yaml other.yaml --to jsonschema --layout {Kind}.json -o both");
@@ -150,7 +150,7 @@ fn an_input_is_never_overwritten() {
     assert_eq!(folder.read("pod-v1.json"), before);
 }
 
-/// The program, if it is named by the environment or found on the way of programs.
+/// Finds the program that the environment names, or the one in PATH.
 fn program(variable: &str, name: &str) -> Option<PathBuf> {
     if let Some(path) = std::env::var_os(variable) {
         return Some(path.into());
@@ -208,7 +208,7 @@ fn kubeconform_finds_the_schemas_of_each_layout() {
     }
 }
 
-/// The folder of yaml-language-server's package.
+/// Returns the folder of yaml-language-server's package.
 fn yaml_language_server() -> Option<PathBuf> {
     let path = std::env::var_os("KUBESHAPE_YAMLLS");
     if path.is_none() {
@@ -217,7 +217,7 @@ fn yaml_language_server() -> Option<PathBuf> {
     path.map(PathBuf::from)
 }
 
-/// What a script prints in Node.js.
+/// Returns what a script prints in Node.js.
 fn node(arguments: &[&std::ffi::OsStr]) -> serde_json::Value {
     let output = Command::new("node").args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -264,7 +264,7 @@ fn yaml_language_server_shows_the_kind() {
     }
 }
 
-/// A version whose schema no server uses, and what it says why.
+/// A version whose schema no server uses, with the reason.
 const UNUSED: [(&str, &str); 3] = [
     ("KS3002", "schema: {openAPIV3Schema: {type: object, properties: {a: {type: string, anyOf: [{nullable: true}]}}}}"),
     ("KS3003", "schema: {openAPIV3Schema: {type: object, properties: {a: {type: text}}}}"),
@@ -272,7 +272,7 @@ const UNUSED: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn a_version_without_usable_schema_is_any_object_of_its_kind() {
+fn a_version_without_usable_schema_allows_any_object_of_its_kind() {
     for (why, schema) in UNUSED {
         let folder = Folder::new();
         let version = |name: &str, storage: bool, more: &str| {
@@ -303,7 +303,7 @@ fn a_version_without_usable_schema_is_any_object_of_its_kind() {
 }
 
 #[test]
-fn patterns_are_those_of_the_reader_of_a_layout() {
+fn patterns_use_the_syntax_of_the_layouts_reader() {
     let folder = Folder::new();
     let schema = r"
 type: object

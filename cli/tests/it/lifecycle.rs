@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const SOURCES: &str = "--types types.go --features features.go";
 
-/// A folder with the example of the proposal.
+/// Returns a folder with the example of the proposal.
 fn folder() -> Folder {
     let folder = Folder::new();
     for name in ["types.go", "features.go", "openapi.yaml"] {
@@ -17,7 +17,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn lint_tells_places_and_codes() {
+fn lint_reports_positions_and_codes() {
     let folder = folder();
     let run = folder.run("lifecycle lint types.go --features features.go --output-format short");
     assert_eq!(run.code, Some(1));
@@ -34,7 +34,7 @@ fn lint_tells_places_and_codes() {
 }
 
 #[test]
-fn releases_that_kubernetes_does_not_have_are_refused() {
+fn unknown_releases_are_refused() {
     let folder = folder();
     let types = folder.read("types.go");
     for (wrong, expected) in [
@@ -72,7 +72,7 @@ fn releases_that_kubernetes_does_not_have_are_refused() {
 }
 
 #[test]
-fn tagged_types_that_no_definition_is_of_are_reported() {
+fn tagged_types_without_a_definition_are_reported() {
     let folder = folder();
     folder.write("other/types.go", folder.bytes("types.go"));
     folder.write("doc.yaml", "openapi: 3.0.0\ninfo: {title: a, version: '1'}\npaths: {}\ncomponents: {schemas: {com.example.v1.Other: {type: object, properties: {a: {type: string}}}}}\n");
@@ -84,19 +84,19 @@ fn tagged_types_that_no_definition_is_of_are_reported() {
         assert!(run.err.contains("warning[KS8314]") && run.words().contains(expected), "{}", run.err);
         assert_eq!(folder.run(&format!("lifecycle annotate doc.yaml --types {types} --deny warning")).code, Some(1));
     }
-    // A part of the types is in the documents: the others are named.
+    // The documents have some of the types. The others are named.
     let types = folder.read("types.go").replace("type FrobberSpec", "type Lonely struct {\n\t// +lifecycle:kubernetes:minVersion=v1.20,status=alpha\n\tA int `json:\"a\"`\n}\n\ntype FrobberSpec");
     folder.write("types.go", types);
     let run = folder.run("lifecycle annotate openapi.yaml --types types.go");
     assert!(run.err.contains("in no document: the tagged types Lonely"), "{}", run.err);
     assert!(!run.err.contains("KS8314"), "{}", run.err);
-    // Without tagged types there is nothing to say.
+    // Without tagged types there is nothing to report.
     folder.write("plain.go", "package v1\n\ntype A struct {\n\tB int `json:\"b\"`\n}\n");
     assert!(!folder.run("lifecycle annotate doc.yaml --types plain.go").err.contains("KS8314"));
 }
 
 #[test]
-fn annotate_writes_the_extension_of_the_proposal_and_nothing_else() {
+fn annotate_writes_only_the_extension_of_the_proposal() {
     let folder = folder();
     let run = folder.run(&format!("lifecycle annotate openapi.yaml {SOURCES}"));
     assert_eq!(run.code, Some(0), "{}", run.err);
@@ -125,7 +125,7 @@ fn annotate_writes_the_extension_of_the_proposal_and_nothing_else() {
 }
 
 #[test]
-fn folders_need_a_folder_and_bad_inputs_leave_the_others() {
+fn folder_inputs_need_an_output_folder_and_bad_inputs_do_not_stop_the_others() {
     let folder = folder();
     folder.write("docs/a.yaml", folder.read("openapi.yaml")).write("docs/sub/b.yaml", folder.read("openapi.yaml"));
     folder.run(&format!("lifecycle annotate docs {SOURCES}")).says(2, &["-o FOLDER"]);
@@ -137,7 +137,7 @@ fn folders_need_a_folder_and_bad_inputs_leave_the_others() {
 }
 
 #[test]
-fn the_extension_passes_conversions_or_its_loss_is_told() {
+fn conversions_keep_the_extension_or_report_its_loss() {
     let folder = folder();
     folder.run(&format!("lifecycle annotate openapi.yaml {SOURCES} -o v3.yaml -q")).is_silent();
     let entry = json!({"kubernetes": {"minVersion": "v1.20", "status": "alpha", "featureGate": "Frobber2D"}});
@@ -159,7 +159,7 @@ fn the_extension_passes_conversions_or_its_loss_is_told() {
     assert!(schema.contains("Frobber2D"), "{schema}");
 }
 
-/// A server drops the extension from a CustomResourceDefinition; each conversion says so.
+/// A server drops the extension from a CustomResourceDefinition, and each conversion reports that.
 #[test]
 fn conversions_of_definitions_say_that_the_extension_is_dropped() {
     let folder = Folder::new();
@@ -202,7 +202,7 @@ fn tables_have_four_formats() {
 }
 
 #[test]
-fn diff_tells_what_changed() {
+fn diff_reports_what_changed() {
     let folder = folder();
     let types = folder.read("types.go");
     folder.write("old/v1/types.go", &types).write("old/features.go", folder.read("features.go"));
@@ -219,12 +219,12 @@ promoted,v1,FrobberSpec,width,alpha,,Frobber2D,new/v1/types.go:16:2\r
 }
 
 #[test]
-fn results_go_where_their_names_say() {
+fn results_are_written_in_the_form_that_their_names_imply() {
     let folder = folder();
     folder.write("openapi.yaml.gz", gzip(&folder.read("openapi.yaml")));
     folder.run(&format!("lifecycle annotate openapi.yaml {SOURCES} -o out/")).says(0, &["2 added"]);
     assert!(folder.read("out/openapi.yaml").contains("x-kubernetes-api-lifecycle"));
-    // A file is not replaced by a plain text of the same name.
+    // A compressed file is not replaced by a plain text of the same name.
     let before = folder.bytes("openapi.yaml.gz");
     folder.run(&format!("lifecycle annotate openapi.yaml.gz {SOURCES} -o openapi.yaml.gz")).says(1, &["is compressed"]);
     assert_eq!(folder.bytes("openapi.yaml.gz"), before);
@@ -233,7 +233,7 @@ fn results_go_where_their_names_say() {
 }
 
 #[test]
-fn texts_of_inputs_do_not_reach_the_terminal() {
+fn texts_of_inputs_do_not_control_the_terminal() {
     let folder = folder();
     folder.write("bad.go", "package v1\ntype A struct {\n\t// +featureGate=\u{1b}[2J\n\tB int `json:\"b\u{7}\"`\n}\n");
     for format in ["text", "csv", "md", "json"] {
@@ -243,7 +243,7 @@ fn texts_of_inputs_do_not_reach_the_terminal() {
 }
 
 #[test]
-fn warn_tells_fields_and_kinds_with_places() {
+fn warn_reports_fields_and_kinds_with_positions() {
     let folder = folder();
     folder.run(&format!("lifecycle annotate openapi.yaml {SOURCES} -o v3.yaml -q")).is_silent();
     folder.write("a.yaml", "apiVersion: example.com/v1\nkind: Frobber\nspec: {width: 1,\n  breadth: 2}\n---\n");
@@ -288,7 +288,7 @@ fn custom(folder: &Folder) {
 }
 
 #[test]
-fn validate_and_apply_tell_of_fields_that_the_schemas_say_are_not_stable() {
+fn validate_and_apply_report_fields_that_are_not_stable() {
     let folder = Folder::new();
     custom(&folder);
     let off = "a.yaml:5:3: warning[KS8324]: An object has a field that is off in the cluster: spec.width: alpha since v1.20; the \
@@ -310,7 +310,7 @@ fn validate_and_apply_tell_of_fields_that_the_schemas_say_are_not_stable() {
     assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
     let run = folder.run("validate --schemas crd.yaml --allow KS8324 --output-format short a.yaml");
     assert!(!run.out.contains("KS8324"), "{}", run.out);
-    // What the release does not have yet is off.
+    // Fields that the release does not have yet are off.
     folder.write(
         "crd.yaml",
         folder.read("crd.yaml").replace("v1.20, status: alpha, featureGate: Frobber2D", "v1.36, status: beta"),
@@ -322,7 +322,7 @@ fn validate_and_apply_tell_of_fields_that_the_schemas_say_are_not_stable() {
 }
 
 #[test]
-fn explain_shows_the_stage_beside_the_field() {
+fn explain_shows_the_stage_next_to_the_field() {
     let folder = Folder::new();
     custom(&folder);
     let stage = "alpha since v1.20, behind the feature gate Frobber2D";
@@ -335,7 +335,7 @@ fn explain_shows_the_stage_beside_the_field() {
     assert!(!run.out.contains("lifecycle"), "{}", run.out);
     let run = folder.run("explain --schemas crd.yaml tabs.spec -o json");
     assert!(run.out.contains(&format!("{{\"name\":\"lifecycle\",\"value\":\"{stage}\"}}")), "{}", run.out);
-    // The page without options is kubectl's.
+    // Without options, the page is that of kubectl.
     let run = folder.run("explain --schemas crd.yaml tabs.spec.width");
     assert!(!run.out.contains("alpha"), "{}", run.out);
 }
@@ -382,7 +382,7 @@ fn kinds_are_listed_and_compared() {
 }
 
 #[test]
-fn docs_are_written_together_and_nothing_else_is_touched() {
+fn docs_are_written_together_and_nothing_else_is_changed() {
     let folder = Folder::new();
     folder.write("v1beta1/types.go", KINDS).write("out/own.md", "mine").write("out/core.v1/Pod.md", "mine");
     let second = KINDS.replace("Widget struct", "Gadget struct").replace("example.com\n", "../up\n");
@@ -395,11 +395,11 @@ fn docs_are_written_together_and_nothing_else_is_touched() {
     let index = folder.read("out/index.md");
     assert!(index.contains("[Widget](<example.com.v1beta1/Widget.md>)"), "{index}");
     assert!(index.contains("[Gadget](<%25..%252Fup.v1beta1/Gadget.md>)"), "{index}");
-    // Pages of earlier runs go if that is asked for, and changed ones and those of others stay.
+    // Pages of earlier runs are deleted if requested. Changed pages and files of others stay.
     folder.run("lifecycle docs --types up -o out --prune").says(0, &["1 kind, 1 deleted"]);
     assert_eq!(folder.names("out"), [gadget, "core.v1/Pod.md", "index.md", "own.md"]);
     assert_eq!((folder.read("out/own.md"), folder.read("out/core.v1/Pod.md")), ("mine".to_owned(), "mine".to_owned()));
-    // An error leaves everything as it was.
+    // An error leaves everything unchanged.
     let before = folder.read("out/index.md");
     folder.run("lifecycle docs --types up --types missing -o out --prune").says(2, &["KS1007", "nothing was written"]);
     folder.write("bad/types.go", "package v1\ntype A struct {\n");
@@ -409,7 +409,7 @@ fn docs_are_written_together_and_nothing_else_is_touched() {
     folder.run("lifecycle docs -o out").says(2, &["--types PATH"]);
 }
 
-/// Each command deletes its own results only.
+/// Each command deletes only its own results.
 #[test]
 fn docs_and_conversions_can_share_a_folder() {
     let folder = Folder::new();
@@ -425,7 +425,7 @@ fn docs_and_conversions_can_share_a_folder() {
     assert_eq!(folder.names("out"), all);
 }
 
-/// Two folders can have a kind of one name.
+/// Two folders can have a kind of the same name.
 #[test]
 fn docs_have_one_page_per_kind() {
     let folder = Folder::new();
@@ -433,7 +433,7 @@ fn docs_have_one_page_per_kind() {
     folder.run("lifecycle docs --types a --types b -o out").says(0, &["1 kind", "b/v1beta1/types.go:6:6 has no page"]);
 }
 
-/// What the page shows of `warn` is what the command says.
+/// The output of `warn` in the guide is that of the command.
 #[test]
 fn the_guide_shows_what_warn_says() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Integration tests of the command: each runs the binary in a folder of its own.
+//! Integration tests of the command. Each runs the binary in its own folder.
 
 mod apply;
 mod bad_input;

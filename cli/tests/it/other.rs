@@ -1,4 +1,4 @@
-//! The other commands, messages and reports.
+//! Tests of the other commands, of messages and of reports.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, crd, crd_with_schema, report};
@@ -114,7 +114,7 @@ fn a_mistyped_command_line_gets_no_misleading_tip() {
 }
 
 #[test]
-fn files_may_stand_behind_f() {
+fn files_can_be_given_with_f() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"])).write("b.yaml", crd("gadgets", &["v1"])).write(
         "object.yaml",
@@ -208,7 +208,7 @@ properties:
 }
 
 #[test]
-fn messages_are_as_long_as_is_asked_for() {
+fn messages_have_the_requested_length() {
     let folder = Folder::new();
     let schema =
         "type: object\nproperties:\n  on: {}\n  y: {}\n  'yes': {}\n  no: {}\n  off: {}\n  \"n\": {}\n  YES: {}\n";
@@ -227,7 +227,7 @@ fn messages_are_as_long_as_is_asked_for() {
 }
 
 #[test]
-fn colours_and_summaries_are_for_terminals() {
+fn colours_and_summaries_are_only_for_terminals() {
     let folder = Folder::new();
     folder.write("a.yaml", "a: [").write("b.yaml", crd("widgets", &["v1"]));
     let plain = folder.run("convert a.yaml b.yaml --to v2 -o x.json");

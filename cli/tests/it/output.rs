@@ -1,4 +1,4 @@
-//! Where results go, and that files appear whole or not at all.
+//! Tests of where results are written, and that files are written completely or not at all.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, crd, is_root, text};
@@ -39,7 +39,7 @@ fn names_from_the_input_do_not_leave_the_folder() {
 }
 
 #[test]
-fn what_is_read_is_not_written_over() {
+fn inputs_are_not_overwritten() {
     let folder = Folder::new();
     let source = crd("widgets", &["v1"]);
     folder.write("a.json", &source).write("out/swagger.json", &source).write("in/a.yaml", &source);
@@ -58,7 +58,7 @@ fn what_is_read_is_not_written_over() {
         run.says(2, &[message]);
         assert_eq!(folder.names("."), ["a.json", "in/a.yaml", "out/swagger.json"], "{line}");
     }
-    // A folder in the input is fine: it is not searched.
+    // A folder inside the input is allowed, because it is not searched.
     folder.run("convert . --to smd -o out2").says(0, &["KS4001"]);
     let before = folder.tree("out2");
     folder.run("convert . --to smd -o out2").says(0, &["KS4001"]);
@@ -99,7 +99,7 @@ fn usage_errors_write_nothing() {
 }
 
 #[test]
-fn the_same_again_is_fine() {
+fn repeating_a_run_is_allowed() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]));
     folder.run("convert a.yaml --to v3 --to v2 --to smd -o out").is_silent();
@@ -109,7 +109,7 @@ fn the_same_again_is_fine() {
 }
 
 #[test]
-fn good_inputs_are_written_beside_bad_ones() {
+fn good_inputs_are_written_next_to_bad_ones() {
     let folder = Folder::new();
     folder
         .write("in/a.yaml", "{{ template }}")
@@ -120,7 +120,7 @@ fn good_inputs_are_written_beside_bad_ones() {
 }
 
 #[test]
-fn folders_that_cannot_be_written_are_one_message() {
+fn an_unwritable_folder_is_one_message() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"])).write("file", "");
     for line in [
@@ -134,7 +134,7 @@ fn folders_that_cannot_be_written_are_one_message() {
         assert!(run.err.starts_with("error: ") && run.err.contains("file"), "{line}: {}", run.err);
         assert_eq!(folder.names("."), ["a.yaml", "file"], "{line}");
     }
-    // A name of a result is taken by a folder.
+    // A folder has the name of a result.
     fs::create_dir_all(folder.path("taken/swagger.json/x")).unwrap();
     folder.run("convert a.yaml --to v2 -o taken").says(2, &["cannot write taken/swagger.json: it is a folder\n"]);
     assert!(folder.names("taken").is_empty(), "{:?}", folder.names("taken"));
@@ -150,7 +150,7 @@ fn folders_that_cannot_be_written_are_one_message() {
 }
 
 #[test]
-fn refused_runs_leave_no_folder() {
+fn refused_runs_create_no_folder() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1", "v2"])).write("bad.yaml", "a: [");
     for (line, code) in [
@@ -169,7 +169,7 @@ fn refused_runs_leave_no_folder() {
 }
 
 #[test]
-fn names_of_files_are_no_folders() {
+fn file_names_are_not_accepted_as_folders() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"])).write("notes", "mine").write("notes.txt", "mine");
     for (output, message) in [
@@ -226,7 +226,7 @@ fn devices_and_pipes_are_written_to_and_not_replaced() {
         let run = folder.run(line);
         assert_eq!((run.code, run.err), (Some(2), format!("error: cannot write {name}: the disk is full\n")), "{line}");
     }
-    // Pipes: somebody reads them.
+    // Pipes with a reader.
     for (line, name, expected) in [
         ("convert a.yaml --to v2", "pipe.json", folder.run("convert a.yaml --to v2").out),
         (apply, "pipe.json", folder.run(&format!("{apply} -o json")).out),
@@ -241,7 +241,7 @@ fn devices_and_pipes_are_written_to_and_not_replaced() {
     folder.run("convert a.yaml --to v2 -o out --report pipe.ndjson").is_silent();
     folder.run("convert a.yaml --to v2 -o out --report regular.ndjson").is_silent();
     assert_eq!(reader.join().unwrap(), folder.read("regular.ndjson"));
-    // What a descriptor is open on.
+    // The target of a descriptor.
     let to_stdout = folder.run("convert a.yaml --to v2 -o out --report /dev/stdout");
     assert_eq!(to_stdout.out, folder.read("regular.ndjson"));
     let redirected = fs::File::create(folder.path("redirected")).unwrap();
@@ -284,7 +284,7 @@ fn named_files_keep_their_permissions_and_links() {
         assert_eq!(mode("there/file"), 0o600, "{line}");
         let written = folder.read("there/file");
         assert_ne!(written, "old", "{line}");
-        // A new file is the same, with the usual permissions.
+        // A new file is written in the same way, with the usual permissions.
         fs::remove_file(folder.path(&link)).unwrap();
         folder.run(&line).is_silent();
         assert_eq!((folder.read(&link), mode(&link)), (written, mode("there/old")), "{line}");
@@ -294,7 +294,7 @@ fn named_files_keep_their_permissions_and_links() {
 
 #[cfg(unix)]
 #[test]
-fn links_in_the_output_folder_lead_nowhere() {
+fn links_in_the_output_folder_are_not_followed() {
     use std::os::unix::fs::symlink;
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"])).write("private/mine", "mine").write("out/x", "");
@@ -312,7 +312,7 @@ fn links_in_the_output_folder_lead_nowhere() {
     assert_eq!(folder.run("convert a.yaml --to v2 -o out").code, Some(1));
     assert!(!folder.path("out/swagger.json").is_symlink());
     assert_eq!((folder.names("private"), folder.read("private/mine")), (vec!["mine".to_owned()], "mine".to_owned()));
-    // The folder itself may be a link.
+    // The output folder itself may be a link.
     symlink("out", folder.path("linked")).unwrap();
     fs::remove_file(folder.path("out/widgets.example.com")).unwrap();
     fs::remove_file(folder.path("out/.kubeshape.json")).unwrap();
@@ -320,9 +320,9 @@ fn links_in_the_output_folder_lead_nowhere() {
     assert!(folder.path("out/widgets.example.com/v1.schema.json").is_file());
 }
 
-/// Two processes at a time write one result, of two inputs, into one folder.
+/// Two processes write the same result, of two inputs, into one folder at the same time.
 #[test]
-fn of_two_processes_one_whole_result_stays() {
+fn of_two_processes_one_complete_result_stays() {
     let folder = Folder::new();
     let fields = |letter: &str| -> String {
         (0..300).flat_map(|n| [format!("              {letter}{n}: {{type: string}}"), "\n".to_owned()]).collect()
@@ -341,7 +341,8 @@ fn of_two_processes_one_whole_result_stays() {
         for child in children {
             let output = child.wait_with_output().unwrap();
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            // A file that changes between being found and being deleted is somebody else's, and that is told.
+            // A file that changes between being found and being deleted belongs to another program, and that is
+            // reported.
             assert!(output.status.success(), "{told}");
         }
         assert!(whole.contains(&folder.read("out/swagger.json")), "round {round}");
@@ -363,7 +364,7 @@ fn a_file_that_cannot_be_finished_leaves_the_old_one() {
     folder
         .write("b.yaml", crd("widgets", &["v1"]))
         .write("live.yaml", WIDGET.replace("{name: a}", "\n  name: a\n  annotations:\n") + &notes);
-    // Files may have 4 KB.
+    // Files may have at most 4 KB.
     for line in [
         "convert a.yaml --to v2 -o x.json",
         "convert a.yaml --to v2 -o out --fsync",
@@ -384,7 +385,7 @@ fn a_file_that_cannot_be_finished_leaves_the_old_one() {
 
 #[cfg(unix)]
 #[test]
-fn a_killed_process_leaves_old_files_as_they_were() {
+fn a_killed_process_leaves_old_files_unchanged() {
     use std::io::Write;
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"])).write("out/swagger.json", "old").write("r.ndjson", "old");
@@ -404,7 +405,7 @@ fn a_killed_process_leaves_old_files_as_they_were() {
     child.wait().unwrap();
     drop(stdin);
     assert_eq!((folder.read("out/swagger.json"), folder.read("r.ndjson")), ("old".to_owned(), "old".to_owned()));
-    // What it leaves is nobody's result, and stands in nobody's way.
+    // What it leaves behind does not count as a result, and does not disturb later runs.
     folder.run("convert a.yaml --to v2 -o out --adopt --report r.ndjson");
     assert_eq!(folder.recorded("out"), ["swagger.json"]);
     assert_ne!(folder.read("r.ndjson"), "old");
@@ -421,7 +422,7 @@ fn a_full_disk_is_one_message() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "error: cannot write to standard output: the disk is full\n");
 }
 
-/// Ends a run whose standard output is closed at once.
+/// Runs a command whose standard output is closed at once, and returns how it ended.
 fn cut_off(folder: &Folder, line: &str) -> (Option<i32>, String) {
     let arguments: Vec<&str> = line.split_whitespace().collect();
     let mut child = folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -431,9 +432,9 @@ fn cut_off(folder: &Folder, line: &str) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_reader_that_stops_early_is_no_error() {
+fn a_reader_that_stops_early_is_not_an_error() {
     let folder = Folder::new();
-    // More than a pipe holds.
+    // More than fits into a pipe.
     let fields = (0..5000).map(|n| ["              field", &n.to_string(), ": {type: string}\n"].concat());
     let fields: String = fields.collect();
     folder.write("a.yaml", crd("widgets", &["v1"]) + &fields);
@@ -455,7 +456,7 @@ fn a_reader_that_stops_early_is_no_error() {
     ] {
         assert_eq!(cut_off(&folder, line), (Some(0), String::new()), "{line}");
     }
-    // The results are complete although nobody reads the report.
+    // The results are complete even if nobody reads the report.
     for flag in ["", "--duplicates last"] {
         let run = cut_off(&folder, &format!("convert a.yaml in --to v2 -o out/x.json --report - {flag}"));
         assert_eq!(run, (Some(0), String::new()));
@@ -467,11 +468,11 @@ fn a_reader_that_stops_early_is_no_error() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_leaves_no_unfinished_file() {
+fn an_interrupt_leaves_no_incomplete_file() {
     use std::io::Write;
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]));
-    // Waits for the end of standard input, with a report begun.
+    // The run waits for the end of standard input, and has begun a report.
     let arguments =
         ["convert", "a.yaml", "-", "--to", "v3", "--per", "resource", "-o", "new/out", "--report", "report/r.ndjson"];
     let mut command = folder.command(&arguments);
@@ -512,7 +513,7 @@ fn an_interrupt_replaces_no_file() {
         let arguments: Vec<&str> = line.split_whitespace().collect();
         let mut child = folder.command(&arguments).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        // It reads what is more than a pipe holds, so it has begun.
+        // The run reads more than fits into a pipe, so it has begun.
         stdin.write_all(format!("# {}\n", "x".repeat(1 << 20)).as_bytes()).unwrap();
         let id = child.id().to_string();
         assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
@@ -544,7 +545,7 @@ fn paths_may_be_absolute() {
     assert_eq!(folder.names("out"), ["apis__example.com__v1_openapi.json"]);
 }
 
-/// Findings are what these commands print, so that a full disk must not pass for an answer.
+/// Findings are the output of these commands, so a full disk must not look like success.
 #[cfg(target_os = "linux")]
 #[test]
 fn findings_that_cannot_be_written_are_an_error() {

@@ -1,4 +1,4 @@
-//! Pipes that are named by a path: every command reads them as it reads a file.
+//! Tests of pipes that are named by a path. Every command reads them like a file.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -34,7 +34,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// Command lines with `FILE` for a pipe, each with the file whose text the pipe has.
+/// Command lines with `FILE` for a pipe, each with the file whose text the pipe provides.
 const LINES: [(&str, &str); 44] = [
     ("convert FILE --to v2", "crd.yaml"),
     ("convert -f FILE --to jsonschema -o out", "crd.yaml"),
@@ -88,9 +88,9 @@ const LINES: [(&str, &str); 44] = [
     ("lifecycle warn --schemas FILE live.yaml", "crd.yaml"),
 ];
 
-/// What a run printed, with the name of the file in place of that of the pipe.
+/// Returns the output of a run, where the name of the pipe is replaced by that of the file.
 fn named(run: &Run, pipe: &str, file: &str) -> (Option<i32>, String, String) {
-    // Lines are broken, and frames are as wide as the name.
+    // Line breaks differ, and frames are as wide as the name.
     let same = |text: &str| {
         let text = text.replace(pipe, file);
         text.split_whitespace().filter(|word| !word.chars().all(|c| "─-".contains(c))).collect::<Vec<_>>().join(" ")
@@ -114,7 +114,7 @@ fn same(line: &str, file: &str, pipe: &str, run: impl Fn(&Folder, &str) -> Run) 
 #[test]
 fn every_command_reads_standard_input_by_its_path() {
     for (line, file) in LINES {
-        // What is updated in a file is printed of a pipe.
+        // An update changes a file in place, but for a pipe it prints the result.
         if line.contains("--update") {
             continue;
         }
@@ -143,7 +143,7 @@ fn every_command_reads_a_fifo() {
 }
 
 #[test]
-fn both_sides_may_be_commands() {
+fn both_inputs_may_be_pipes_from_commands() {
     let folder = folder();
     let bash = |line: &str| {
         let mut command = Command::new("bash");
@@ -161,7 +161,7 @@ fn both_sides_may_be_commands() {
 }
 
 #[test]
-fn a_pipe_is_read_once() {
+fn a_pipe_is_read_only_once() {
     let folder = folder();
     for (line, name) in [
         ("check - --against -", "standard input can be read once: give `-` once"),
@@ -189,14 +189,14 @@ fn a_suite_from_a_pipe_is_printed_and_not_written() {
 }
 
 #[test]
-fn what_does_not_exist_is_not_a_pipe() {
+fn a_missing_file_is_not_a_pipe() {
     let folder = folder();
     let run = folder.run("check /dev/fd/99");
     assert!(run.code == Some(2) && run.out.contains("--> /dev/fd/99"), "{run:?}");
     folder.run("diff /proc/self/fd/99 crd.yaml").says(2, &["no such file or directory"]);
     let run = folder.run("check /dev/null");
     assert!(run.code == Some(1) && run.out.contains("no CustomResourceDefinition found"), "{run:?}");
-    // A pipe in a folder is passed over: without a writer, reading it would never end.
+    // A pipe in a folder is skipped, because reading it without a writer would never end.
     folder.write("in/a.yaml", crd("widgets", &["v1"]));
     assert!(Command::new("mkfifo").arg(folder.path("in/b.yaml")).status().unwrap().success());
     assert_eq!(folder.run("check in").code, Some(0));

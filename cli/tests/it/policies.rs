@@ -1,4 +1,4 @@
-//! Admission policies: `validate --policies`, `check`.
+//! Tests of admission policies: `validate --policies`, `check`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::Folder;
@@ -87,7 +87,7 @@ fn validating_policies_see_objects_with_defaults_and_refuse_them_as_a_server_doe
 }
 
 #[test]
-fn deletion_asks_policies_and_no_schema() {
+fn deletion_is_judged_by_policies_and_not_by_schemas() {
     let folder = folder();
     folder.write("c.yaml", "apiVersion: example.com/v1\nkind: Tab\nmetadata: {name: c}\nsize: 100\n");
     let of = |user: &str| {
@@ -110,7 +110,7 @@ fn mutating_policies_come_before_the_rules_of_the_kind_and_are_printed() {
     assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
     assert!(run.out.contains("size: 7"), "{}", run.out);
     assert!(run.err.contains("KS8114") && run.err.contains("size: 6 became 7"), "{}", run.err);
-    // What a policy makes of an object is judged by the schema.
+    // The object that a policy produces is judged by the schema.
     folder.write("policies/sized.yaml", MUTATION.replace("value: 7", "value: 70"));
     let run = folder.run("validate --schemas crds --policies policies/sized.yaml b.yaml --output-format short");
     assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
@@ -196,7 +196,7 @@ tests:
 ";
 
 #[test]
-fn suites_expect_what_policies_decide() {
+fn suites_expect_decisions_of_policies() {
     let folder = folder();
     folder.write("tests/small.yaml", SUITE);
     let run = folder.run("test --schemas crds --policies policies tests -v");

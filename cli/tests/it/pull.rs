@@ -1,4 +1,4 @@
-//! `kubeshape pull` and `kubeshape cache` against `kubeshape serve`, and against servers that misbehave.
+//! Tests of `kubeshape pull` and `kubeshape cache` with `kubeshape serve`, and with servers that misbehave.
 
 use crate::common::{Folder, Run};
 use crate::serve::Server;
@@ -29,7 +29,7 @@ spec:
             properties:
               size: {type: integer, maximum: 9, default: 3}
 ";
-/// Rounds of killing; `KUBESHAPE_KILLS` names another number.
+/// The number of times that a process is killed. `KUBESHAPE_KILLS` sets another number.
 const ROUNDS: usize = 12;
 
 fn server(folder: &Folder, more: &str) -> Server {
@@ -41,7 +41,7 @@ fn pull(folder: &Folder, server: &Server, more: &str) -> Run {
     unwrapped(folder.run(&format!("pull --server http://{} --cache cache {more}", server.address)))
 }
 
-/// A run whose messages are not broken into lines.
+/// Returns a run with messages that are not broken into lines.
 pub(crate) fn unwrapped(mut run: Run) -> Run {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     (run.err, run.out) = (words(&run.err), words(&run.out));
@@ -83,7 +83,7 @@ fn index_of(path: &str) -> String {
 }
 
 #[test]
-fn what_is_pulled_can_be_served_again() {
+fn pulled_documents_can_be_served_again() {
     let folder = Folder::new();
     let first = server(&folder, "--kubernetes 1.36 --objects crds");
     let run = pull(&folder, &first, "-o out --crds --openapi-v2");
@@ -109,7 +109,7 @@ fn what_is_pulled_can_be_served_again() {
     for path in ["/openapi/v2", "/openapi/v3"] {
         assert!(first.get(path) == second.get(path), "{path}");
     }
-    // The definition is the one of the file, with what a server adds.
+    // The definition is that of the file, with what a server adds.
     let definition = folder.read("out/crds/tabs.example.com.yaml");
     assert!(definition.contains("maximum: 9") && !definition.contains("managedFields"), "{definition}");
     let checked = folder.run("check out/crds");
@@ -117,7 +117,7 @@ fn what_is_pulled_can_be_served_again() {
 }
 
 #[test]
-fn releases_of_the_server_lead_to_the_same_documents() {
+fn the_release_of_the_server_does_not_change_the_documents() {
     let folder = Folder::new();
     let document = |emulate: &str| {
         let server = server(&folder, emulate);
@@ -126,7 +126,7 @@ fn releases_of_the_server_lead_to_the_same_documents() {
         let warned = run.err.contains("KS1043");
         (warned, folder.read(&format!("{}/apis__example.com__v1_openapi.json", &emulate[10..])))
     };
-    // 1.22 has only OpenAPI v2, 1.26 unaggregated discovery and v2beta1 as an alpha feature, 1.36 everything.
+    // 1.22 has only OpenAPI v2, 1.26 has unaggregated discovery and v2beta1 as an alpha feature, 1.36 has everything.
     let (warned, converted) = document("--emulate 1.22");
     assert!(warned && converted.contains("com.example.v1.Tab") && !converted.contains("\"default\":3"), "{converted}");
     for emulate in ["--emulate 1.26", "--emulate 1.28", "--emulate 1.36"] {
@@ -185,7 +185,7 @@ fn other_commands_read_from_clusters() {
 }
 
 #[test]
-fn files_of_a_cluster_that_changes() {
+fn pulled_files_follow_a_changing_cluster() {
     let folder = Folder::new();
     let first = server(&folder, "");
     assert_eq!(pull(&folder, &first, "-o out").code, Some(0));
@@ -201,7 +201,7 @@ fn files_of_a_cluster_that_changes() {
     assert_eq!(pruned.code, Some(0), "{}", pruned.err);
     assert!(!folder.path("out/apis__example.com__v1_openapi.json").exists());
     assert!(folder.path("out/mine_openapi.json").exists(), "it is somebody else's");
-    // What a run does not ask for is no result that the cluster has no more.
+    // A result that a run does not ask for does not count as removed from the cluster.
     for more in ["--single -o both", "-o both --prune", "--single -o both --prune"] {
         assert_eq!(pull(&folder, &second, more).code, Some(0));
     }
@@ -218,7 +218,7 @@ fn files_of_a_cluster_that_changes() {
 }
 
 #[test]
-fn a_single_document_that_lacks_a_part_replaces_nothing() {
+fn an_incomplete_single_document_replaces_nothing() {
     let folder = Folder::new();
     let (lacking, _) = other(|path, stream| match path {
         "/openapi/v3" => respond(stream, "200 OK", "", &index_of("apis/a.io/v1")),
@@ -232,7 +232,7 @@ fn a_single_document_that_lacks_a_part_replaces_nothing() {
     assert_eq!(folder.read("out/openapi.json"), "whole");
 }
 
-/// `pull --watch`, and what it says.
+/// A running `pull --watch`, and its output.
 struct Watching {
     child: std::process::Child,
 }
@@ -255,7 +255,7 @@ impl Watching {
     }
 
     fn end(mut self) -> String {
-        // What is in place is told a moment later.
+        // A written file is reported a moment later.
         std::thread::sleep(Duration::from_millis(300));
         self.child.kill().expect("killed");
         let output = self.child.wait_with_output().expect("an end");
@@ -289,7 +289,7 @@ fn a_watch_sees_a_changed_definition_at_once() {
     let first = server(&folder, "--objects crds");
     let watching = Watching::start(&folder, &first, "--refresh 10m");
     Watching::until(&folder, r#""maximum":9"#);
-    // The watch begins when the first documents are in place.
+    // The watch begins when the first documents are written.
     std::thread::sleep(Duration::from_millis(500));
     let schema = r#"{"type":"object","properties":{"spec":{"type":"object","properties":{"size":{"type":"integer","maximum":7}}}}}"#;
     let body = format!(
@@ -332,7 +332,7 @@ fn progress_is_shown_on_terminals_only() {
     });
     let line = format!("pull --server http://{slow} --no-cache -o out");
     let on_terminal = format!("{} {line}", env!("CARGO_BIN_EXE_kubeshape"));
-    // What it runs has a terminal of its own.
+    // `script` runs the command on its own terminal.
     let mut script = std::process::Command::new("script");
     let output = script.args(["-qec", &on_terminal, "/dev/null"]).current_dir(folder.path("")).output().expect("a run");
     let said = String::from_utf8_lossy(&output.stdout);
@@ -347,7 +347,7 @@ fn servers_that_misbehave() {
     let run = |address: &str, more: &str| {
         unwrapped(folder.run(&format!("pull --server http://{address} --cache c -o out {more}")))
     };
-    // One that never answers.
+    // A server that never answers.
     let (slow, _) = other(|_, stream| {
         std::thread::sleep(Duration::from_secs(30));
         drop(stream);
@@ -356,7 +356,7 @@ fn servers_that_misbehave() {
     let answer = run(&slow, "--request-timeout 500ms");
     assert!(answer.code == Some(2) && answer.err.contains("no answer within"), "{}", answer.err);
     assert!(begun.elapsed() < Duration::from_secs(20));
-    // One that sends a byte at a time.
+    // A server that sends one byte at a time.
     let (dripping, _) = other(|_, mut stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n");
         while stream.write_all(b" ").is_ok() {
@@ -365,7 +365,7 @@ fn servers_that_misbehave() {
     });
     let answer = run(&dripping, "--request-timeout 500ms");
     assert!(answer.code == Some(2) && answer.err.contains("no answer within"), "{}", answer.err);
-    // One that breaks off in a document.
+    // A server that stops in the middle of a document.
     let (broken, _) = other(|path, mut stream| match path {
         "/openapi/v3" => respond(stream, "200 OK", "", &index_of("apis/a.io/v1")),
         path if path.starts_with("/openapi/v3/") => {
@@ -376,14 +376,14 @@ fn servers_that_misbehave() {
     let answer = run(&broken, "");
     assert!(answer.code == Some(1) && answer.err.contains("KS1041"), "{}", answer.err);
     assert!(!folder.path("out/apis__a.io__v1_openapi.json").exists());
-    // One whose answer has no end.
+    // A server whose answer has no end.
     let (endless, _) = other(|_, mut stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
         while stream.write_all(&[b' '; 1 << 12]).is_ok() {}
     });
     let answer = run(&endless, "");
     assert!(answer.code == Some(2) && answer.err.contains("larger than 16777216 bytes"), "{}", answer.err);
-    // One that asks for the credentials elsewhere, and one that puts escapes into its words.
+    // A server that asks for the credentials elsewhere, and one that puts escapes into its words.
     let (hostile, asked) = other(|path, stream| match path {
         "/openapi/v3" => respond(stream, "200 OK", "", &index_of("apis/a.io/v1")),
         "/apis" => respond(stream, "403 Forbidden", "", "{\"message\":\"\u{1b}[31mred\u{1b}]0;title\u{7}\"}"),
@@ -396,7 +396,7 @@ fn servers_that_misbehave() {
     assert!(answer.code == Some(1) && answer.err.contains("redirects to elsewhere"), "{}", answer.err);
     assert!(!answer.err.contains(['\u{1b}', '\u{7}']), "{:?}", answer.err);
     assert!(asked.lock().expect("no panic").iter().all(|head| !head.to_lowercase().contains("authorization")));
-    // No server at all, and an address that is none.
+    // No server at all, and an invalid address.
     for (address, says) in [
         ("http://127.0.0.1:1", "Connection refused"),
         ("ftp://a", "neither http nor https"),
@@ -408,7 +408,7 @@ fn servers_that_misbehave() {
 }
 
 #[test]
-fn names_of_a_hostile_index_stay_in_the_folder() {
+fn names_in_a_hostile_index_stay_in_the_folder() {
     let folder = Folder::new();
     let (hostile, _) = other(|path, stream| match path {
         "/openapi/v3" => {
@@ -459,7 +459,7 @@ fn certificates_and_tokens() {
     assert!(wrong.code == Some(2) && wrong.err.contains("401"), "{}", wrong.err);
     let of_file = run(&trusted, &format!("tokenFile: '{}'", folder.path("token").display()));
     assert_eq!(of_file.code, Some(0), "{}", of_file.err);
-    // A plugin whose tokens are over as soon as it gives them is asked again for each request.
+    // A plugin whose tokens expire at once is asked again for each request.
     let credential = r#"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"right","expirationTimestamp":"2020-01-01T00:00:00Z"}}"#;
     let log = folder.path("plugin.log");
     folder.write("plugin.sh", format!("echo called >> '{}'\necho '{credential}'\n", log.display()));
@@ -470,13 +470,13 @@ fn certificates_and_tokens() {
     let plugged = run(&trusted, &plugin);
     assert_eq!(plugged.code, Some(0), "{}", plugged.err);
     assert!(folder.read("plugin.log").lines().count() > 1);
-    // Offline, no program for credentials is run.
+    // Offline, no credential program is run.
     let line = "pull --kubeconfig kubeconfig --cache cache";
     assert_eq!(folder.run(line).code, Some(0));
     let calls = folder.read("plugin.log").lines().count();
     let offline = folder.run(&format!("{line} --offline"));
     assert_eq!((offline.code, folder.read("plugin.log").lines().count()), (Some(0), calls), "{}", offline.err);
-    // Neither the cache nor the results have credentials, and nobody else may read the cache.
+    // Neither the cache nor the results contain credentials, and nobody else may read the cache.
     let line = "pull --kubeconfig kubeconfig --cache cache --crds --openapi-v2 -o out";
     let secret = "a-secret-that-is-sent";
     folder.write("kubeconfig", config(&trusted, &format!("token: {secret}")));
@@ -507,7 +507,7 @@ fn certificates_and_tokens() {
 }
 
 #[test]
-fn a_cache_is_whole_after_its_writer_was_killed() {
+fn a_cache_is_intact_after_its_writer_was_killed() {
     let rounds = std::env::var("KUBESHAPE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
     let folder = Folder::new();
     let server = server(&folder, "--kubernetes 1.36");
@@ -574,7 +574,7 @@ fn processes_share_a_cache() {
 
 #[cfg(unix)]
 #[test]
-fn a_full_disk_and_a_cache_of_others_are_done_without() {
+fn pull_works_without_a_cache_on_a_full_disk_or_in_a_folder_of_others() {
     let folder = Folder::new();
     let server = server(&folder, "--kubernetes 1.36");
     let program = env!("CARGO_BIN_EXE_kubeshape");

@@ -1,4 +1,4 @@
-//! The record of an output folder: what is deleted, what is passed over, and that nothing else is touched.
+//! Tests of the record of an output folder: what is deleted, what is skipped, and that nothing else is changed.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, crd, json};
@@ -6,7 +6,7 @@ use std::fs;
 
 const RECORD: &str = "out/.kubeshape.json";
 
-/// A folder `out` with results of two resources.
+/// Returns a folder `out` with results of two resources.
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"])).write("b.yaml", crd("gadgets", &["v1", "v2"]));
@@ -21,7 +21,7 @@ fn a_folder_of_results_has_a_record() {
     let folder = folder();
     let names = folder.names("out");
     assert_eq!(folder.recorded("out"), names);
-    // Runs over other inputs, and to other shapes, add to it.
+    // Runs with other inputs or to other shapes add to the record.
     folder.run("convert a.yaml --to v2 -o out").is_silent();
     assert_eq!(folder.recorded("out"), folder.names("out"));
     assert_eq!(folder.names("out").len(), names.len() + 1);
@@ -34,7 +34,7 @@ fn a_folder_of_results_has_a_record() {
 }
 
 #[test]
-fn a_record_is_no_input() {
+fn a_record_is_not_an_input() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"])).write("x.yaml", OBJECT);
     folder.run("convert a.yaml --to v3 -o out").is_silent();
@@ -48,7 +48,7 @@ fn a_record_is_no_input() {
 const OBJECT: &str = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\n";
 
 #[test]
-fn one_file_has_no_record() {
+fn a_single_output_file_has_no_record() {
     let folder = Folder::new();
     folder.write("in/a.yaml", crd("widgets", &["v1"]));
     folder.run("convert in/a.yaml --to v2 -o x.json").is_silent();
@@ -61,7 +61,7 @@ fn one_file_has_no_record() {
 }
 
 #[test]
-fn what_kubeshape_did_not_write_is_never_deleted() {
+fn files_of_others_are_never_deleted() {
     let folder = Folder::new();
     folder.write("widgets.yaml", crd("widgets", &["v1"]));
     let own = ["openapi.json", "swagger.json", "my.docs/v1.schema.json", "apis__mine__v1_openapi.json"];
@@ -92,7 +92,7 @@ fn older_results_stay_unless_they_are_pruned() {
     folder.run("convert a.yaml --to v3 --per resource -o out").is_silent();
     assert_eq!(folder.names("out"), before);
 
-    // Not while anything failed.
+    // Nothing is deleted if anything failed.
     folder.write("bad.yaml", "a: [");
     folder
         .run("convert a.yaml bad.yaml --to v3 --per resource -o out --prune")
@@ -111,7 +111,7 @@ fn older_results_stay_unless_they_are_pruned() {
 }
 
 #[test]
-fn a_result_that_was_changed_stays() {
+fn a_changed_result_stays() {
     let folder = folder();
     folder.write("out/gadgets.example.com/v1.v3.json", "edited");
     let run = folder.run(PRUNE);
@@ -122,7 +122,7 @@ kept out/gadgets.example.com/v1.v3.json, which changed since kubeshape wrote it
     assert_eq!((run.code, run.err.as_str()), (Some(0), expected));
     assert_eq!(folder.read("out/gadgets.example.com/v1.v3.json"), "edited");
     folder.run(PRUNE).says(0, &["kept out/gadgets.example.com/v1.v3.json"]);
-    // Who deletes it has deleted it.
+    // A file that was deleted counts as deleted.
     fs::remove_file(folder.path("out/gadgets.example.com/v1.v3.json")).unwrap();
     folder.run(PRUNE).is_silent();
     assert_eq!(folder.recorded("out"), ["widgets.example.com/v1.v3.json"]);
@@ -179,7 +179,7 @@ fn a_folder_can_be_adopted() {
 }
 
 #[test]
-fn a_record_that_cannot_be_used_deletes_nothing_and_stays() {
+fn an_unusable_record_deletes_nothing_and_stays() {
     let folder = folder();
     let good = folder.read(RECORD);
     let names = folder.names("out");
@@ -221,7 +221,7 @@ error[KS1101]: The record of results cannot be used; nothing is deleted
 }
 
 #[test]
-fn a_record_of_somebody_else_reaches_nothing_outside() {
+fn a_hostile_record_reaches_nothing_outside() {
     let folder = folder();
     folder.write("victim.json", "mine").write("victims/v1.v3.json", "mine").write("out/victim.d/x.json/y", "mine");
     let digest = "sha256:".to_owned() + &hex(b"mine");
@@ -278,12 +278,12 @@ fn an_output_among_the_inputs_is_written_again() {
     let run = folder.run("convert . --to v2 -o swagger.json");
     assert_eq!((run.code, run.err.as_str()), (Some(0), "note: skipped swagger.json, which is the output\n"));
     assert_eq!(folder.read("swagger.json"), first);
-    // Other inputs, another result.
+    // Other inputs give another result.
     folder.write("b.yaml", crd("gadgets", &["v1"]));
     folder.run("convert . --to v2 -o swagger.json").says(0, &[]);
     assert!(json(&folder.read("swagger.json"))["definitions"]["com.example.v1.Gadget"].is_object());
     folder.run("convert . --to v2 -o swagger.json").says(0, &["note: skipped swagger.json"]);
-    // What somebody else wrote is neither read past nor replaced.
+    // A file of another program is neither skipped nor replaced.
     folder.write("swagger.json", &first);
     let run = folder.run("convert . --to v2 -o swagger.json");
     let expected = "\
@@ -297,12 +297,12 @@ For more, try `kubeshape --help`.
     assert_eq!(folder.read("swagger.json"), first);
     folder.run("convert . --to v2 -o swagger.json --adopt").says(0, &["note: skipped swagger.json"]);
     assert_ne!(folder.read("swagger.json"), first);
-    // Who names it wants it to be read.
+    // If it is named explicitly, it is read.
     folder.run("convert a.yaml swagger.json --to v2 -o swagger.json").says(2, &["swagger.json is one of the inputs"]);
 }
 
 #[test]
-fn results_below_a_folder_of_inputs_are_passed_over() {
+fn results_below_an_input_folder_are_skipped() {
     let folder = Folder::new();
     folder.write("in/a.yaml", crd("widgets", &["v1"]));
     folder.run("convert in --to jsonschema --to v2 -o in/api").is_silent();
@@ -310,7 +310,7 @@ fn results_below_a_folder_of_inputs_are_passed_over() {
     assert_eq!((run.code, run.err.as_str()), (Some(0), "note: skipped 2 files in in/api, which kubeshape wrote\n"));
     assert_eq!(folder.read("other/swagger.json"), folder.read("in/api/swagger.json"));
     folder.run("convert in --to v2 -o other -q").is_silent();
-    // A folder that is named is meant to be read, and so is a file that was changed.
+    // A folder that is named explicitly is read, and so is a file that was changed.
     folder.run("convert in/api --to v3 -o again").is_silent();
     assert_eq!(folder.names("again"), ["openapi.json"]);
     folder.write("in/api/swagger.json", crd("gadgets", &["v1"]));

@@ -1,4 +1,4 @@
-//! `--kubernetes` and `--emulate`: commands follow the release that is asked for.
+//! Tests of `--kubernetes` and `--emulate`: commands follow the requested release.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::Folder;
@@ -51,7 +51,7 @@ fn convert_publishes_what_the_release_publishes() {
 }
 
 #[test]
-fn a_server_judges_objects_as_the_release_that_it_emulates() {
+fn a_server_judges_objects_like_the_release_that_it_emulates() {
     let folder = folder();
     std::fs::create_dir(folder.path("objects")).unwrap();
     let body = r#"{"apiVersion":"example.com/v1","kind":"Tab","metadata":{"name":"a"},"size":5000000000}"#;
@@ -67,14 +67,14 @@ fn a_server_judges_objects_as_the_release_that_it_emulates() {
 }
 
 #[test]
-fn validate_takes_patch_releases() {
+fn validate_accepts_patch_releases() {
     let folder = folder();
     let code = |release: &str| folder.run(&format!("validate --schemas crd.yaml --kubernetes {release} big.yaml")).code;
     assert_eq!((code("v1.35.2"), code("1.28"), code("1.36.1"), code("1.37")), (Some(0), Some(0), Some(1), Some(1)));
 }
 
 #[test]
-fn suites_run_as_the_release_does_and_find_the_release_of_their_words() {
+fn suites_run_like_the_release_and_find_the_release_of_their_words() {
     let folder = folder();
     let suite = |message: &str| {
         format!(

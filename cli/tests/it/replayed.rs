@@ -1,5 +1,5 @@
-//! `kubeshape pull` against a server that answers what a real one did (`KUBESHAPE_GOLDEN`): kube-apiserver with 142
-//! CustomResourceDefinitions. Every request is counted.
+//! Tests of `kubeshape pull` with a server that replays the answers of a real one (`KUBESHAPE_GOLDEN`): a
+//! kube-apiserver with 142 CustomResourceDefinitions. Every request is counted.
 
 use crate::common::{Folder, Run};
 use crate::pull::unwrapped;
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 const JSON: &str = "application/json";
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-/// A definition of the server, and the document that it is published in.
+/// A definition of the server, and the document in which it is published.
 const CRD: (&str, &str) = ("certificates.cert-manager.io", "apis/cert-manager.io/v1");
 
-/// What the real server answered.
+/// Returns the recorded answers of the real server.
 fn recording() -> Option<Recording> {
     let golden = kubeshape_corpus::folder_named_by("KUBESHAPE_GOLDEN")?.join("apiserver");
     Some(Recording::read(&[golden.join("crds"), golden.join("empty")]))
@@ -27,19 +27,19 @@ fn pull(folder: &Folder, server: &Replay, more: &str) -> Run {
     run
 }
 
-/// Requests for documents.
+/// Returns the requests for documents.
 fn documents(asked: &[String]) -> Vec<&String> {
     asked.iter().filter(|line| line.contains(" /openapi/v3/")).collect()
 }
 
-/// The file of a document.
+/// Returns the file of a document.
 fn file(path: &str) -> String {
     let name = path.replace('/', "__") + "_openapi.json";
     name.strip_prefix('.').map_or(name.clone(), |rest| format!("%2E{rest}"))
 }
 
 #[test]
-fn everything_is_fetched_once_and_then_what_changed() {
+fn everything_is_fetched_once_and_then_only_changes() {
     let Some(recording) = recording() else { return };
     let (folder, server) = (Folder::new(), recording.clone().serve());
     let first = pull(&folder, &server, "-o out --crds --openapi-v2");
@@ -62,7 +62,7 @@ fn everything_is_fetched_once_and_then_what_changed() {
         assert!(folder.bytes(&format!("out/discovery/{name}.json")) == recording.body(&format!("/{name}"), AGGREGATED));
     }
 
-    // The index, and what the server says is the same.
+    // The index is requested, and the server reports that it is unchanged.
     let second = pull(&folder, &server, "-o out --crds --openapi-v2");
     let list = format!("200 {DEFINITIONS}?limit=250");
     let unchanged = ["200 /openapi/v3", "200 /version", "304 /api", "304 /apis", "304 /openapi/v2"];
@@ -70,7 +70,7 @@ fn everything_is_fetched_once_and_then_what_changed() {
     assert!(second.err.contains(" 0 downloaded") && second.err.contains("wrote nothing to out"), "{}", second.err);
     assert!(second.err.contains("238 stay as they were"), "{}", second.err);
 
-    // One definition: the index, its document, and itself.
+    // If one definition changes, the index, its document and the definition itself are requested.
     let body = String::from_utf8(recording.body(&urls[CRD.1], JSON)).expect("UTF-8");
     let changed = body.replacen("\"description\":\"", "\"description\":\"Changed. ", 1);
     let hash = "AB".repeat(64);
@@ -86,7 +86,7 @@ fn everything_is_fetched_once_and_then_what_changed() {
     let told = format!("wrote 2 files to out ({}, crds/{}.yaml); 236 stay as they were", file(CRD.1), CRD.0);
     assert!(third.err.contains(&told), "{}", third.err);
     assert_eq!(folder.read(&format!("out/{}", file(CRD.1))), changed);
-    // A file that somebody else changed or deleted comes back.
+    // A file that somebody else changed or deleted is written again.
     fs::remove_file(folder.path("out/swagger.json")).expect("there");
     folder.write("out/discovery/api.json", "{}");
     let fourth = pull(&folder, &server, "-o out --crds --openapi-v2");
@@ -94,7 +94,7 @@ fn everything_is_fetched_once_and_then_what_changed() {
 }
 
 #[test]
-fn a_document_that_changes_behind_the_index_is_the_newest() {
+fn a_document_newer_than_the_index_is_used() {
     let Some(recording) = recording() else { return };
     let (folder, server) = (Folder::new(), recording.clone().serve());
     let old = recording.documents().remove(CRD.1).expect("a document");
@@ -123,7 +123,7 @@ fn a_server_with_only_v2_is_read_through_it_once() {
     assert!(folder.tree("out") == converted);
     let names: BTreeSet<String> = converted.into_keys().collect();
     assert!(names.contains(&file(CRD.1)) && names.contains("api__v1_openapi.json") && names.contains("swagger.json"));
-    // Who does not want it downloads it as rarely.
+    // Without the cache it is also downloaded only once.
     pull(&folder, &server, "-o without");
     assert!(server.asked().contains(&"304 /openapi/v2".to_owned()) && !folder.path("without/swagger.json").exists());
 }
@@ -140,7 +140,7 @@ fn a_server_without_aggregated_discovery_is_asked_by_group_versions() {
     let files = fs::read_dir(folder.path("out/discovery")).expect("a folder").count();
     assert_eq!(files, versions + 3, "{asked:?}");
     pull(&folder, &whole, "-o aggregated");
-    // Served again, both are the same.
+    // When both are served again, they are the same.
     let groups = |name: &str| {
         let server = Server::start(&folder, &format!("--base {name} --log-level error"));
         let (code, body) = server.ask("/apis", &format!("Accept: {AGGREGATED}\r\n"));
@@ -167,11 +167,11 @@ fn a_server_without_aggregated_discovery_is_asked_by_group_versions() {
 }
 
 #[test]
-fn what_is_served_again_has_the_hashes_of_the_real_server() {
+fn documents_served_again_have_the_hashes_of_the_real_server() {
     let Some(recording) = recording() else { return };
     let (folder, real) = (Folder::new(), recording.clone().serve());
     pull(&folder, &real, "-o out --crds --openapi-v2");
-    // With extensions, the tags of discovery are cheaper ones.
+    // With extensions, discovery uses cheaper tags.
     let server = Server::start(&folder, "--base out --extensions off --log-level error");
     let (_, index) = server.get("/openapi/v3");
     assert_eq!(index.as_bytes(), recording.body("/openapi/v3", JSON));
@@ -189,14 +189,14 @@ fn what_is_served_again_has_the_hashes_of_the_real_server() {
         let (code, body) = server.get(&url);
         assert!(code == 200 && body.as_bytes() == recording.body(&url, JSON), "{path}");
     }
-    // So the other cluster's documents are known already.
+    // So the documents of the other cluster are already known.
     let again = unwrapped(folder.run(&format!("pull --server http://{} --cache cache -o again", server.address)));
     assert!(again.code == Some(0) && again.err.contains("92 documents: 0 downloaded"), "{}", again.err);
     assert!(folder.tree("again/discovery") == folder.tree("out/discovery"));
 }
 
 #[test]
-fn a_pull_that_was_killed_goes_on_where_it_was() {
+fn a_killed_pull_continues_where_it_was() {
     let Some(recording) = recording() else { return };
     let (folder, server) = (Folder::new(), recording.serve());
     server.answer_documents(30);
@@ -220,7 +220,7 @@ fn a_pull_that_was_killed_goes_on_where_it_was() {
 }
 
 #[test]
-fn what_is_damaged_in_the_cache_is_fetched_again() {
+fn damaged_cache_entries_are_fetched_again() {
     let Some(recording) = recording() else { return };
     let (folder, server) = (Folder::new(), recording.clone().serve());
     pull(&folder, &server, "");
@@ -233,7 +233,7 @@ fn what_is_damaged_in_the_cache_is_fetched_again() {
     for (at, name) in damaged.iter().enumerate() {
         let path = folder.path(&format!("cache/documents/{name}"));
         let mut bytes = fs::read(&path).expect("there");
-        // A bit, the end, everything.
+        // A single bit, the end, or everything is damaged.
         match at {
             0 => bytes[7] ^= 0x20,
             1 => bytes.truncate(bytes.len() / 2),
@@ -252,7 +252,7 @@ fn what_is_damaged_in_the_cache_is_fetched_again() {
 }
 
 #[test]
-fn one_document_of_all_is_that_of_the_library() {
+fn a_single_document_is_that_of_the_library() {
     let Some(recording) = recording() else { return };
     let (folder, server) = (Folder::new(), recording.clone().serve());
     pull(&folder, &server, "--single -o out");

@@ -1,10 +1,10 @@
-//! `scenario`: steps are run, what is expected is checked, and written anew.
+//! Tests of `scenario`: steps are run, expectations are checked and rewritten.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::ssa::{CRD, LIVE};
 use crate::common::{Folder, json};
 
-/// A scenario with these steps.
+/// Returns a scenario with these steps.
 fn scenario(steps: &str) -> String {
     format!("# A comment\nscenario: a name\nschemas:\n- file: crd.yaml\nsteps:\n{steps}")
 }
@@ -18,7 +18,7 @@ fn folder(steps: &str) -> Folder {
 const WIDGET: &str = "apiVersion: example.com/v1, kind: Widget, metadata: {name: a}";
 
 #[test]
-fn every_step_and_expectation_is_told() {
+fn every_step_and_expectation_is_reported() {
     let folder = folder(&format!(
         "\
 - apply: {{{WIDGET}, spec: {{replicas: 1}}}}
@@ -62,7 +62,7 @@ s/a.yaml:2:1: a name
          .spec.replicas: expected 3, found 2
 1 scenario, 3 steps, 4 expectations: 1 failed
 ";
-    // The folder holds the schema, too, which is no scenario.
+    // The folder also contains the schema, which is not a scenario.
     assert_eq!((quiet.code, quiet.out.as_str()), (Some(1), expected));
 }
 
@@ -100,7 +100,7 @@ fn steps_without_a_live_object_are_checked() {
 }
 
 #[test]
-fn an_error_that_nobody_expects_is_a_failure() {
+fn an_unexpected_error_is_a_failure() {
     let folder = folder(&format!(
         "- apply: {{{WIDGET}, spec: {{replicas: x}}}}\n  manager: one\n- set: null\n- fieldset: {{{WIDGET}, spec: []}}\n  expect: {{set: {{}}}}\n"
     ));
@@ -118,7 +118,7 @@ fn an_error_that_nobody_expects_is_a_failure() {
 }
 
 #[test]
-fn an_update_rewrites_what_does_not_hold_and_nothing_else() {
+fn an_update_rewrites_only_what_does_not_hold() {
     let steps = format!(
         "\
 - apply: {{{WIDGET}, spec: {{replicas: 1}}}}   # one
@@ -174,14 +174,14 @@ fn an_update_rewrites_what_does_not_hold_and_nothing_else() {
 "
     ));
     assert_eq!(folder.read("s/a.yaml"), expected);
-    // Now all of it holds, and nothing is written.
+    // Now all expectations hold, and nothing is written.
     let again = folder.run("scenario --update -q s/a.yaml");
     assert_eq!((again.code, again.out.as_str()), (Some(0), "1 scenario, 5 steps, 6 expectations: 0 failed\n"));
     assert_eq!(folder.read("s/a.yaml"), expected);
 }
 
 #[test]
-fn what_is_no_scenario_is_told_with_its_place() {
+fn an_invalid_scenario_is_reported_with_its_position() {
     for (steps, parts) in [
         ("- aply: {}\n", &["s/a.yaml:6:3", "no action was found, expected one of set, apply"][..]),
         ("- apply: {}\n", &["s/a.yaml:6:3", "manager is missing"]),
@@ -217,14 +217,14 @@ fn what_is_no_scenario_is_told_with_its_place() {
     folder.write("s/d.yaml", "a: 1\n").write("s/e.yaml", "");
     folder.run("scenario s/d.yaml").says(1, &["s/d.yaml:1:1", "found neither scenario nor steps"]);
     folder.run("scenario s/e.yaml").says(1, &["s/e.yaml", "found nothing, expected a scenario"]);
-    // The others are run all the same.
+    // The others are run anyway.
     let all = folder.run("scenario s/a.yaml s/b.yaml");
     assert!(all.out.ends_with("1 scenario, 1 step, 0 expectations: 0 failed\n"), "{}", all.out);
     assert_eq!(all.code, Some(2));
 }
 
 #[test]
-fn text_behind_a_key_is_refused_unless_the_older_release_is_followed() {
+fn text_after_a_key_is_refused_unless_the_older_release_is_followed() {
     let folder = folder(&format!(
         "- set: {{{}, managedFields: [{{manager: one, operation: Apply, apiVersion: example.com/v1, fieldsType: FieldsV1, fieldsV1: {{'k:{{\"a\":1}}x': {{}}}}}}]}}}}\n\
          - update: {{{WIDGET}, spec: {{replicas: 1}}}}\n  manager: two\n- apply: {{{WIDGET}, spec: {{replicas: 1}}}}\n  manager: two\n",
@@ -246,7 +246,7 @@ fn every_scenario_of_the_corpus_holds() {
 }
 
 #[test]
-fn a_step_answers_as_the_command_does() {
+fn a_step_answers_like_the_command() {
     let folder = Folder::new();
     folder.write("crd.yaml", CRD).write("live.yaml", LIVE);
     let live: String = LIVE.lines().flat_map(|line| ["    ", line, "\n"]).collect();
@@ -297,7 +297,7 @@ fn a_step_answers_as_the_command_does() {
             answers[usize::from(command.code == Some(0))] += 1;
         }
     }
-    // Some requests are refused, some are not.
+    // Some requests are refused and some are accepted.
     assert!(answers.iter().all(|count| *count > 5), "{answers:?}");
 }
 
@@ -325,7 +325,7 @@ fn an_object_is_judged_between_applies() {
     assert_eq!(run.code, Some(1), "{}", run.err);
     assert!(run.out.contains("✗ no error") && run.out.contains("5 steps"), "{}", run.out);
     assert!(run.out.ends_with(": 1 failed\n"), "{}", run.out);
-    // A step without `expect` has no place for what came of it.
+    // A step without `expect` has no place for its results.
     let run = folder.run("test --update -q s/a.yaml");
     assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
     assert!(run.out.ends_with(": 1 failed, 1 updated\n"), "{}", run.out);

@@ -1,4 +1,4 @@
-//! `kubeshape serve` as a process of its own: files that change, signals, tokens, messages.
+//! Tests of `kubeshape serve` as a separate process: changing files, signals, tokens, messages.
 
 use crate::common::Folder;
 use crate::common::client::send;
@@ -8,13 +8,13 @@ use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Far longer than anything here takes.
+/// Much longer than any step of these tests takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A running server, ended in the end.
+/// A running server, which is stopped at the end.
 pub(crate) struct Server {
     child: Child,
-    /// Of every line on standard output: where it serves.
+    /// The address in each line on standard output.
     pub(crate) address: String,
     log: Arc<Mutex<String>>,
 }
@@ -25,13 +25,13 @@ impl Server {
         Server::spawn(folder, line, Stdio::null())
     }
 
-    /// The same with a file as standard input.
+    /// Returns the same, with a file as standard input.
     #[cfg(unix)]
     fn start_with(folder: &Folder, line: &str, stdin: &std::path::Path) -> Server {
         Server::spawn(folder, line, std::fs::File::open(stdin).expect("a file").into())
     }
 
-    /// The same with a limit on open files.
+    /// Returns the same, with a limit on open files.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_limited(folder: &Folder, line: &str, files: usize) -> Server {
         let command = Server::command(folder, line);
@@ -50,7 +50,8 @@ impl Server {
         Server::run(limited, Stdio::null())
     }
 
-    /// The same with a file system of some MiB in a folder, which ends with the server. None if this process may not make one.
+    /// Returns the same, with a file system of a few MiB in a folder, which is removed with the server. Returns `None`
+    /// if this process may not create one.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_on_small_disk(
         folder: &Folder,
@@ -112,7 +113,7 @@ impl Server {
         self.log.lock().expect("the log").clone()
     }
 
-    /// Waits until something was said.
+    /// Waits until the server prints a text.
     #[track_caller]
     fn says(&self, text: &str) {
         let began = Instant::now();
@@ -122,7 +123,7 @@ impl Server {
         }
     }
 
-    /// Code and body of an answer.
+    /// Returns the code and body of an answer.
     pub(crate) fn get(&self, path: &str) -> (u16, String) {
         self.ask(path, "")
     }
@@ -132,7 +133,7 @@ impl Server {
         (head[9..12].parse().expect("a code"), body)
     }
 
-    /// Head and body of an answer.
+    /// Returns the head and body of an answer.
     pub(crate) fn whole(&self, path: &str, headers: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
@@ -146,7 +147,7 @@ impl Server {
         (head.to_owned(), body.to_owned())
     }
 
-    /// Asks until the answer is as wanted.
+    /// Repeats a request until the answer is the wanted one.
     #[track_caller]
     pub(crate) fn until(&self, path: &str, wanted: impl Fn(u16, &str) -> bool) -> String {
         let began = Instant::now();
@@ -165,7 +166,7 @@ impl Server {
         self.until("/openapi/v3", |_, body| body.contains(&path) == there);
     }
 
-    /// Ends the process at once.
+    /// Kills the process.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("the process ends");
         self.child.wait().expect("the process ended");
@@ -253,12 +254,12 @@ fn changed_files_are_followed() {
     folder.write("crds/a.yaml", crd("a.example.com", "cogs"));
     server.until(document, |_, body| body.contains("\"cogs\""));
 
-    // An editor writes beside it and renames.
+    // An editor writes to another file and renames it.
     folder.write("crds/a.yaml~", crd("a.example.com", "pins"));
     std::fs::rename(folder.path("crds/a.yaml~"), folder.path("crds/a.yaml")).expect("renamed");
     server.until(document, |_, body| body.contains("\"pins\""));
 
-    // A broken file keeps what it held, and says why.
+    // After a file breaks, its last content is still served, and the reason is reported.
     folder.write("crds/a.yaml", "kind: [\n");
     let body = server.until("/readyz", |code, _| code == 500);
     assert!(body.contains("inputs failed: crds/a.yaml:"), "{body}");
@@ -271,7 +272,7 @@ fn changed_files_are_followed() {
     std::fs::remove_file(folder.path("crds/deep/b.yaml")).expect("removed");
     server.index_has("b.example.com/v1", false);
 
-    // A folder that vanishes keeps what it held until it is back.
+    // After a folder vanishes, its last content is served until it is back.
     std::fs::rename(folder.path("crds"), folder.path("away")).expect("renamed");
     let body = server.until("/readyz", |code, _| code == 500);
     assert!(body.contains("crds"), "{body}");
@@ -285,7 +286,8 @@ fn changed_files_are_followed() {
     server.index_has("d.example.com/v1", true);
 }
 
-/// A broken file keeps its last good state everywhere: documents, discovery, objects, and the definition as an object.
+/// After a file breaks, its last good state is served everywhere: documents, discovery, objects, and the definition as
+/// an object.
 #[test]
 fn a_broken_file_keeps_its_objects() {
     let folder = Folder::new();
@@ -324,7 +326,7 @@ fn a_broken_file_keeps_its_objects() {
         ("it is cut", good[..good.len() - 20].to_owned()),
         ("one of two is broken", format!("{}---\n{other}", good.replace("scope: Namespaced", "scope: [1]"))),
         ("the one behind it is broken", format!("{}---\nkind: [\n", good.replace("teeth", "cogs"))),
-        // A server refuses these, which are well written.
+        // These are valid YAML, but a server refuses them.
         (
             "a name does not fit",
             format!("{}---\n{other}", good.replace("kind: Gear,", "kind: 'Ge ar',").replace("teeth", "cogs")),
@@ -336,14 +338,14 @@ fn a_broken_file_keeps_its_objects() {
         is_served(why, "teeth");
         repaired();
     }
-    // What changes next is served again everywhere.
+    // The next change is served everywhere again.
     folder.write("crds/a.yaml", format!("{}---\n{other}", good.replace("teeth", "cogs")));
     server.until("/openapi/v3/apis/a.example.com/v1", |_, body| body.contains("\"cogs\""));
     is_served("it changed", "cogs");
 }
 
 #[test]
-fn an_emptied_file_keeps_its_content_for_a_grace_time() {
+fn an_emptied_file_keeps_its_content_for_a_grace_period() {
     let folder = Folder::new();
     folder.write("crds/a.yaml", crd("a.example.com", "teeth")).write("crds/b.yaml", crd("b.example.com", "teeth"));
     let server = Server::start(&folder, "crds --watch --watch-grace 1h");
@@ -355,7 +357,7 @@ fn an_emptied_file_keeps_its_content_for_a_grace_time() {
         folder.write("crds/a.yaml", crd("a.example.com", "teeth"));
         server.until("/readyz", |code, _| code == 200);
     }
-    // A deleted file is one that its folder does not have any more.
+    // A file counts as deleted if its folder does not have it any more.
     folder.write("crds/a.yaml", "");
     server.until("/readyz", |code, _| code == 500);
     std::fs::remove_file(folder.path("crds/a.yaml")).expect("removed");
@@ -371,7 +373,7 @@ fn an_emptied_file_keeps_its_content_for_a_grace_time() {
 }
 
 #[test]
-fn a_folder_that_vanishes_or_becomes_a_file_keeps_its_content_for_a_grace_time() {
+fn a_folder_that_vanishes_or_becomes_a_file_keeps_its_content_for_a_grace_period() {
     let folder = Folder::new();
     folder.write("crds/a.yaml", crd("a.example.com", "teeth")).write("crds/deep/b.yaml", crd("b.example.com", "teeth"));
     let server = Server::start(&folder, "crds --watch --watch-grace 1h");
@@ -396,7 +398,7 @@ fn a_folder_that_vanishes_or_becomes_a_file_keeps_its_content_for_a_grace_time()
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_pipe_that_is_named_by_its_path_is_served() {
+fn a_pipe_named_by_its_path_is_served() {
     let folder = Folder::new();
     folder.write("crds/b.yaml", crd("b.example.com", "teeth")).write("objects/none.yaml", "");
     for options in ["", "--watch", "--objects objects"] {
@@ -424,7 +426,7 @@ fn a_pipe_that_is_named_by_its_path_is_served() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_in_the_place_of_a_file_is_not_read() {
+fn a_pipe_that_replaces_a_file_is_not_read() {
     let folder = Folder::new();
     folder.write("crds/a.yaml", crd("a.example.com", "teeth")).write("one.yaml", crd("one.example.com", "teeth"));
     folder.write("crds/b.yaml", crd("b.example.com", "teeth"));
@@ -440,7 +442,7 @@ fn a_pipe_in_the_place_of_a_file_is_not_read() {
         assert!(body.contains("found a pipe, device or folder, expected a file"), "{body}");
         server.index_has(group_version, true);
     }
-    // It does not wait for a writer.
+    // The server does not wait for a writer.
     folder.write("crds/b.yaml", crd("b.example.com", "cogs"));
     server.until("/openapi/v3/apis/b.example.com/v1", |_, body| body.contains("\"cogs\""));
     for (name, group) in [("crds/a.yaml", "a.example.com"), ("one.yaml", "one.example.com")] {
@@ -452,7 +454,7 @@ fn a_pipe_in_the_place_of_a_file_is_not_read() {
 }
 
 #[test]
-fn a_file_that_is_written_slowly_is_served_when_it_is_whole() {
+fn a_slowly_written_file_is_served_when_it_is_complete() {
     let folder = Folder::new();
     let whole = crd("a.example.com", "cogs");
     folder.write("crds/a.yaml", crd("a.example.com", "teeth"));
@@ -496,7 +498,7 @@ fn ignore_files_and_charts_are_followed() {
     std::fs::remove_file(folder.path("crds/.ignore")).expect("removed");
     server.index_has("a.example.com/v1", true);
 
-    // A file in the templates of a chart becomes a template, and is no broken file.
+    // A file in the templates of a chart becomes a template, and does not count as broken.
     folder.write("crds/web/Chart.yaml", "name: web\n").write("crds/web/templates/d.yaml", crd("d.example.com", "x"));
     server.index_has("d.example.com/v1", true);
     folder.write("crds/web/templates/d.yaml", "a: {{ .Values.a }}\nkind: [\n");
@@ -572,7 +574,7 @@ fn the_built_in_groups_of_a_release_are_served_without_a_cluster() {
     assert!(!v3.contains("as=Table"));
     let faithful = Server::start(&Folder::new(), "--kubernetes 1.34 --profile faithful");
     assert!(faithful.get("/openapi/v3/apis/apps/v1").1.contains("application/json;g=meta.k8s.io;v=v1;as=Table"));
-    // Resources and built-in kinds share definitions: none of them is there twice, under another name.
+    // Resources and built-in kinds share definitions, so none of them occurs twice under different names.
     let (code, v2) = server.get("/openapi/v2");
     assert_eq!(code, 200);
     assert!(v2.contains(r#""com.example.v1.Gear":"#) && v2.contains(r#""io.k8s.api.apps.v1.Deployment":"#));
@@ -596,7 +598,7 @@ fn an_old_release_is_emulated() {
     assert_eq!(code, 200, "{document}");
     assert!(!document.contains("example.com"), "{document}");
     assert_eq!(old.get("/apis/example.com/v1").0, 200);
-    // What the release does not have is not measured.
+    // There are no metrics for what the release does not have.
     let metrics = old.get("/metrics").1;
     for absent in ["crd_openapi_v3_aggregation_duration_seconds_count{", "document=\"v3\",reason"] {
         assert!(!metrics.contains(absent), "{absent}\n{metrics}");
@@ -640,7 +642,7 @@ fn hosts_tokens_and_origins_of_the_command_line() {
 }
 
 #[test]
-fn a_refusal_among_the_files_of_a_base_is_left_out() {
+fn a_refused_file_of_a_base_is_left_out() {
     let folder = Folder::new();
     let version = r#"{"major":"1","minor":"36","gitVersion":"v1.36.7"}"#;
     folder.write("base/version.json", version);
@@ -651,7 +653,7 @@ fn a_refusal_among_the_files_of_a_base_is_left_out() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_options_are_refused() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("a.example.com", "teeth")).write("broken.yaml", "a: [").write("empty", "");
     folder.write("status.json", r#"{"kind":"Status","apiVersion":"v1","status":"Failure","code":406}"#);
@@ -680,14 +682,14 @@ fn what_cannot_be_is_refused() {
     }
 }
 
-/// What a command said about inputs: standard error without what it says about the run.
+/// Returns what a command reported about inputs: standard error without messages about the run.
 fn findings(err: &str) -> &str {
     let end = ["For more about", "warnings not shown"].iter().filter_map(|text| err.find(text)).min();
     err[..end.unwrap_or(err.len())].trim_end()
 }
 
 #[test]
-fn commands_say_the_same_about_an_input() {
+fn commands_report_the_same_about_an_input() {
     let folder = Folder::new();
     let crd = crd("a.example.com", "x");
     let mut half = crate::common::gzip(&crd);
@@ -731,7 +733,7 @@ fn bare_definitions_are_a_document_for_every_command() {
     assert!(server.get("/openapi/v2").1.contains("a.example.v1.Thing"), "{}", server.log());
 }
 
-/// Asks for a path that needs a token so many times on one connection.
+/// Requests a path that needs a token a number of times on one connection.
 fn refused(address: &str, times: usize, path: &str) {
     let mut stream = TcpStream::connect(address).expect("a connection");
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
@@ -758,7 +760,7 @@ fn a_stranger_cannot_fill_the_log() {
         server.says("stopped");
         assert_eq!(server.child.wait().expect("a status").code(), Some(0));
         let log = server.log();
-        // A window takes 10 s. In each are a hundred, and one in the line that counts the others.
+        // A window takes 10 s. Each window has a hundred messages, and one more with the number of the others.
         let windows = usize::try_from(began.elapsed().as_secs()).expect("seconds") / 10 + 2;
         assert!(log.matches("request refused").count() <= windows * 101, "{}", log.len());
         assert!(log.len() < windows * 150_000, "{}", log.len());
@@ -775,7 +777,7 @@ fn a_log_that_nobody_reads_holds_nothing_up() {
     let arguments: Vec<&str> = line.split_whitespace().collect();
     let mut child =
         folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
-    // It is kept, and not read.
+    // The stream is kept open, but not read.
     let stderr = child.stderr.take().expect("standard error");
     let mut ready = String::new();
     BufReader::new(child.stdout.take().expect("standard output")).read_line(&mut ready).expect("a line");

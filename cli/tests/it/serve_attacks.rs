@@ -1,4 +1,4 @@
-//! Attacks on `kubeshape serve` as a process of its own, with bounds on descriptors and memory.
+//! Attacks on `kubeshape serve` as a separate process, with limits on descriptors and memory.
 #![cfg(target_os = "linux")]
 
 use crate::common::Folder;
@@ -7,12 +7,12 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The largest memory of the process so far, in KiB.
+/// Returns the peak memory of the process so far, in KiB.
 fn memory(server: &Server) -> u64 {
     of_status(server, "VmHWM:")
 }
 
-/// A figure of the process, in KiB.
+/// Returns a value from the status of the process, in KiB.
 fn of_status(server: &Server, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("a status");
     let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a figure of memory");
@@ -20,17 +20,17 @@ fn of_status(server: &Server, name: &str) -> u64 {
 }
 
 #[test]
-fn descriptors_that_others_hold_keep_nobody_out_and_files_are_read_again() {
+fn descriptors_held_by_others_block_nobody_and_files_are_read_again() {
     let folder = Folder::new();
     folder.write("crds/gears.yaml", crd("a.example.com", "one"));
-    // The hard limit, so that it cannot be raised.
+    // This sets the hard limit, so that the server cannot raise it.
     let server = Server::start_limited(&folder, "crds --watch", 200);
     let held: Vec<TcpStream> = (0..400).map(|_| TcpStream::connect(&server.address).expect("a connection")).collect();
     for n in 0..5 {
         let began = Instant::now();
         assert_eq!(server.get("/livez").0, 200);
         assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
-        // There are descriptors for files.
+        // There are descriptors left for files.
         folder.write("crds/gears.yaml", crd("a.example.com", &format!("p{n}")));
         server.until("/openapi/v3/apis/a.example.com/v1", |_, body| body.contains(&format!("\"p{n}\"")));
         assert_eq!(server.get("/readyz").0, 200);
@@ -38,7 +38,7 @@ fn descriptors_that_others_hold_keep_nobody_out_and_files_are_read_again() {
     drop(held);
 }
 
-/// A frame of HTTP/2.
+/// Returns a frame of HTTP/2.
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut out = (payload.len() as u32).to_be_bytes()[1..].to_vec();
     out.extend([kind, flags]);
@@ -47,13 +47,13 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Answers that need no other thread: connections ask a hundred times each for an object of 30 KB, and take nothing.
+/// Answers that need no other thread: each connection requests an object of 30 KB a hundred times, and reads nothing.
 #[test]
-fn short_answers_on_many_streams_take_bounded_memory_which_is_given_back() {
-    /// KiB that may stay.
+fn short_answers_on_many_streams_take_bounded_memory_which_is_freed() {
+    /// The memory in KiB that may remain.
     const LEFT: u64 = 96 << 10;
     let connections = 300 / kubeshape_corpus::one_in(4) as u64;
-    // What all responses may hold, and a MiB for each connection.
+    // The maximum size of all responses, and a MiB for each connection.
     let most = (512 + connections) << 10;
     let folder = Folder::new();
     folder.write("crds/gears.yaml", crd("a.example.com", "one"));
@@ -86,7 +86,7 @@ fn short_answers_on_many_streams_take_bounded_memory_which_is_given_back() {
             stream
         })
         .collect();
-    // Connections of which the server takes no more may be ended.
+    // The server may close connections from which it accepts no more requests.
     for mut stream in &streams {
         stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
         let (mut got, mut buffer): (Vec<u8>, _) = (Vec::new(), [0; 4096]);
@@ -106,7 +106,7 @@ fn short_answers_on_many_streams_take_bounded_memory_which_is_given_back() {
     while of_status(&server, "VmRSS:") > before + LEFT {
         let now = of_status(&server, "VmRSS:");
         assert!(began.elapsed() < Duration::from_mins(1), "{now} KiB stay of {peak}, {before} KiB before");
-        // A thread gives back what it had when it works again.
+        // A thread frees its memory when it works again.
         (0..20).for_each(|_| assert_eq!(server.get(path).0, 200));
     }
 }
@@ -160,7 +160,7 @@ fn many_ranges_on_many_streams_take_little_memory() {
         stream.write_all(&bytes).expect("sent");
         streams.push(stream);
     }
-    // A PING comes back when all requests before it are read.
+    // A PING is answered when all requests before it have been read.
     for stream in &mut streams {
         stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
         stream.write_all(&frame(6, 0, 0, b"the-ping")).expect("sent");

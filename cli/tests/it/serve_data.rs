@@ -1,4 +1,4 @@
-//! `kubeshape serve --data`: what was answered is there after the process was killed.
+//! Tests of `kubeshape serve --data`: answered writes are still there after the process was killed.
 
 use crate::common::{Folder, client};
 use crate::serve::Server;
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const WRITERS: usize = 3;
-/// Rounds of killing; `KUBESHAPE_KILLS` names another number.
+/// The number of times that the process is killed. `KUBESHAPE_KILLS` sets another number.
 const ROUNDS: usize = 6;
 
-/// Code and body of an answer; `None` if there is no whole one.
+/// Returns the code and body of an answer, or `None` if it is not complete.
 fn send(address: &str, method: &str, path: &str, media: &str, body: &str) -> Option<(u16, Value)> {
     client::send(address, method, path, media, body).map(|answer| (answer.code, answer.body))
 }
@@ -21,14 +21,14 @@ fn revision(object: &Value) -> u64 {
     object["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-/// What one writer was told: the number that it wrote last, and the revision.
+/// The last number that a writer got an answer for, and the revision.
 #[derive(Clone, Copy, Default)]
 struct Answered {
     number: u64,
     revision: u64,
 }
 
-/// Writes numbers until the server is gone.
+/// Writes numbers until the server has ended.
 fn write(address: &str, name: &str, from: Answered, is_over: &AtomicBool) -> Answered {
     let mut told = from;
     if told.revision == 0 {
@@ -49,7 +49,7 @@ fn write(address: &str, name: &str, from: Answered, is_over: &AtomicBool) -> Ans
 }
 
 #[test]
-fn what_was_answered_is_there_after_the_process_was_killed() {
+fn answered_writes_survive_killing_the_process() {
     let rounds = std::env::var("KUBESHAPE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
     let folder = Folder::new();
     let mut told = [Answered::default(); WRITERS];
@@ -64,7 +64,7 @@ fn what_was_answered_is_there_after_the_process_was_killed() {
             }
             assert_eq!(code, 200, "round {round}: {object}");
             let number: u64 = object["data"]["n"].as_str().and_then(|text| text.parse().ok()).expect("a number");
-            // The last write may be stored though nobody was told.
+            // The last write may be stored although it was not answered.
             let last = told.number..=told.number + 1;
             assert!(last.contains(&number), "round {round}: found {number}, expected {last:?}");
             assert!(revision(&object) >= told.revision, "round {round}: revisions went back");
@@ -94,7 +94,7 @@ fn what_was_answered_is_there_after_the_process_was_killed() {
 }
 
 #[test]
-fn definitions_and_their_objects_are_there_after_a_restart() {
+fn definitions_and_their_objects_survive_a_restart() {
     let folder = Folder::new();
     let tabs = json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -111,7 +111,7 @@ fn definitions_and_their_objects_are_there_after_a_restart() {
     let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let created = send(&server.address, "POST", definitions, "application/json", &tabs.to_string());
     assert_eq!(created.expect("an answer").0, 201);
-    // The objects are served with the reply, the documents soon afterwards.
+    // The objects are served immediately, the documents soon afterwards.
     let created = send(&server.address, "POST", path, "application/json", &tab.to_string());
     assert_eq!(created.expect("an answer").0, 201);
     server.until("/openapi/v3/apis/example.com/v1", |code, _| code == 200);
@@ -123,7 +123,7 @@ fn definitions_and_their_objects_are_there_after_a_restart() {
     server.until("/openapi/v3/apis/example.com/v1", |code, _| code == 200);
     let (_, after) = send(&server.address, "GET", path, "", "").expect("an answer");
     assert_eq!(after["items"], before["items"]);
-    // Clients watch on from where they were.
+    // Clients continue to watch from where they were.
     let watch = format!("{path}?watch=1&resourceVersion={}&timeoutSeconds=1", revision(&before) - 1);
     let (code, event) = send(&server.address, "GET", &watch, "", "").expect("an answer");
     assert_eq!((code, event["type"].as_str(), &event["object"]["metadata"]["name"]), (200, Some("ADDED"), &json!("a")));
@@ -176,7 +176,7 @@ fn create(server: &Server, names: std::ops::Range<usize>, value: &str) -> Vec<u1
     names.map(create).collect()
 }
 
-/// What a server says that cannot use its file; none if it can.
+/// Returns the message of a server that cannot use its file, or `None` if it can.
 fn refusal(folder: &Folder) -> Option<(Option<i32>, String)> {
     let arguments = ["serve", "--data", "objects.db", "--listen", "127.0.0.1:0", "--log-level", "error"];
     let mut command = folder.command(&arguments);
@@ -196,7 +196,7 @@ fn refusal(folder: &Folder) -> Option<(Option<i32>, String)> {
 }
 
 #[test]
-fn a_damaged_file_is_an_error_that_says_what_to_do() {
+fn a_damaged_file_is_an_error_with_advice() {
     let folder = Folder::new();
     let server = Server::start(&folder, "--data objects.db --log-level error");
     assert_eq!(create(&server, 0..40, "some-value"), [201; 40]);
@@ -204,7 +204,7 @@ fn a_damaged_file_is_an_error_that_says_what_to_do() {
     server.kill();
     let whole = folder.bytes("objects.db");
     let advice = "put a copy in its place, or move it away and begin without objects";
-    // An object that is still JSON.
+    // An object that is still valid JSON.
     let text = b"some-value-17";
     let mut damaged = whole.clone();
     let places: Vec<usize> = (0..whole.len() - text.len()).filter(|at| whole[*at..].starts_with(text)).collect();
@@ -216,7 +216,7 @@ fn a_damaged_file_is_an_error_that_says_what_to_do() {
     let (code, error) = refusal(&folder).expect("an error");
     assert_eq!(code, Some(2), "{error}");
     assert!(error.contains("the file is damaged: ") && error.contains(advice), "{error}");
-    // Bytes anywhere: an error with the advice, or all objects are there.
+    // Damage at random bytes: either an error with the advice, or all objects are there.
     let mut seed: u64 = 0x5DEE_CE66;
     let mut random = |below: usize| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -242,7 +242,7 @@ fn a_damaged_file_is_an_error_that_says_what_to_do() {
     assert_eq!(refusal(&folder), None);
 }
 
-/// On a file system of 48 MiB, if this process may make one.
+/// Runs on a file system of 48 MiB, if this process may create one.
 #[cfg(target_os = "linux")]
 #[test]
 fn deletions_have_room_on_a_full_disk() {

@@ -1,12 +1,12 @@
-//! The graduation list of the proposal "Publish CRD OpenAPI", and what people do every day, with a real kubectl. Without one, these
-//! tests say so and have nothing to do. `KUBESHAPE_KUBECTL` names another one than that of the path.
+//! Tests the graduation list of the proposal "Publish CRD OpenAPI", and everyday tasks, with a real kubectl. Without
+//! one, these tests print that and do nothing. `KUBESHAPE_KUBECTL` names a kubectl other than that in PATH.
 
 use crate::common::client::Kubectl;
 use crate::common::{Folder, Run};
 use crate::serve::Server;
 use std::time::{Duration, Instant};
 
-/// A definition with a version for each pair of a name and a schema.
+/// Returns a definition with a version for each pair of a name and a schema.
 fn definition(group: &str, plural: &str, kind: &str, versions: &[(&str, &str)]) -> String {
     let mut out = format!(
         "apiVersion: apiextensions.k8s.io/v1
@@ -37,7 +37,8 @@ spec:
     out + "---\n"
 }
 
-/// Foos with required and optional properties, Loose without a schema, and Bars in two versions and another group.
+/// The definitions: Foos with required and optional properties, Loose without a schema, and Bars in two versions and
+/// another group.
 const SCHEMA: &str = "{type: object, description: Foo is a foo., properties: {spec: {type: object, description: What is wanted., \
                       required: [image], properties: {image: {type: string, description: What runs.}, replicas: {type: integer}, parts: {type: \
                       array, items: {type: object, properties: {size: {type: integer}}}}}}, status: {type: object, properties: {replicas: {type: \
@@ -52,7 +53,7 @@ struct World {
 }
 
 impl World {
-    /// A server with the definitions; `None` without a kubectl.
+    /// Starts a server with the definitions. Returns `None` without a kubectl.
     fn new() -> Option<World> {
         let folder = Folder::new();
         let all = definition("example.com", "foos", "Foo", &[("v1", SCHEMA)])
@@ -77,7 +78,7 @@ impl World {
         self.kubectl().pipe(line, input)
     }
 
-    /// Standard output of a command that succeeds.
+    /// Returns standard output of a command that succeeds.
     #[track_caller]
     fn ok(&self, line: &str) -> String {
         let run = self.run(line);
@@ -92,18 +93,18 @@ impl World {
         run.out
     }
 
-    /// The minor release of kubectl.
+    /// Returns the minor release of kubectl.
     fn minor(&self) -> u32 {
         let version = self.ok("version --client -o json");
         let version = serde_json::from_str::<serde_json::Value>(&version).expect("JSON");
         let minor = version["clientVersion"]["minor"].as_str().unwrap_or_default();
-        // Without the release in its build, there is only the git version: v1.24.17.
+        // If its build has no release, there is only the git version: v1.24.17.
         let of_git = version["clientVersion"]["gitVersion"].as_str().and_then(|version| version.split('.').nth(1));
         let minor = Some(minor).filter(|minor| !minor.is_empty()).or(of_git).unwrap_or_default();
         minor.trim_end_matches('+').parse().expect("a minor release")
     }
 
-    /// How the pages of `explain` begin. Before 1.27, they are made of OpenAPI v2 and do not name the group.
+    /// Returns how the pages of `explain` begin. Before 1.27, they come from OpenAPI v2 and do not name the group.
     fn page(&self, group: &str, version: &str, kind: &str) -> String {
         if self.minor() >= 27 {
             format!("GROUP:      {group}\nKIND:       {kind}\nVERSION:    {version}\n")
@@ -112,7 +113,7 @@ impl World {
         }
     }
 
-    /// Standard error of a command that fails.
+    /// Checks standard error of a command that fails.
     #[track_caller]
     fn refused(&self, line: &str, input: &str, part: &str) {
         let run = self.pipe(line, input);
@@ -162,7 +163,7 @@ fn create_and_apply_refuse_unknown_properties() {
 }
 
 #[test]
-fn create_and_apply_refuse_what_lacks_required_properties() {
+fn create_and_apply_refuse_objects_without_required_properties() {
     let Some(world) = World::new() else { return };
     for line in ["create -f -", "apply -f -", "apply --server-side -f -", "create --validate=false -f -"] {
         world.refused(line, &foo("a", "{replicas: 1}"), "spec.image");
@@ -171,7 +172,7 @@ fn create_and_apply_refuse_what_lacks_required_properties() {
 }
 
 #[test]
-fn explain_tells_properties_also_recursively_and_errs_on_others() {
+fn explain_shows_properties_also_recursively_and_rejects_others() {
     let Some(world) = World::new() else { return };
     let page = world.ok("explain foos");
     assert!(page.starts_with(&world.page("example.com", "v1", "Foo")), "{page}");
@@ -208,14 +209,14 @@ fn without_a_schema_any_property_is_allowed_and_explain_is_understandable() {
     if world.minor() >= 27 {
         world.refused("explain loose.spec", "", "field \"spec\" does not exist");
     } else {
-        // In v2 such a kind is anything, and so has any field.
+        // In v2, such a kind allows anything, so it has any field.
         let page = world.ok("explain loose.spec");
         assert!(page.starts_with(&world.page("example.com", "v1", "Loose")) && page.contains("<empty>"), "{page}");
     }
 }
 
 #[test]
-fn two_groups_two_versions_and_two_kinds_stand_side_by_side() {
+fn two_groups_two_versions_and_two_kinds_coexist() {
     let Some(world) = World::new() else { return };
     let mut all = foo("a", "{image: x}") + "---\n" + &object("example.com/v1", "Loose", "a", "{b: c}");
     for version in ["v1", "v2"] {
@@ -296,7 +297,7 @@ fn deleted(world: &World) -> &'static str {
 }
 
 #[test]
-fn server_side_apply_tells_conflicts() {
+fn server_side_apply_reports_conflicts() {
     let Some(world) = World::new() else { return };
     let one = "apply --server-side --field-manager=one -f -";
     let two = "apply --server-side --field-manager=two -f -";

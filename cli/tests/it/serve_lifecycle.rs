@@ -1,4 +1,4 @@
-//! `kubeshape serve --objects`: clients are warned of fields and kinds by their lifecycle.
+//! Tests of `kubeshape serve --objects`: clients are warned about fields and kinds because of their lifecycle.
 
 use crate::common::Folder;
 use crate::common::client::{Answer, Kubectl, send};
@@ -9,7 +9,7 @@ const OFF: &str = "spec.width: alpha since v1.20; the feature gate Frobber2D is 
 const ALPHA: &str =
     "spec.width: alpha since v1.20, behind the feature gate Frobber2D; it may change or go in any release";
 
-/// A definition with the extension on one field.
+/// Returns a definition with the extension on one field.
 fn definition(extension: &str) -> String {
     format!(
         "apiVersion: apiextensions.k8s.io/v1
@@ -57,7 +57,7 @@ fn warned(answer: &Answer) -> Vec<&str> {
 }
 
 #[test]
-fn whatever_writes_a_field_is_answered_with_its_lifecycle() {
+fn every_write_of_a_field_is_answered_with_its_lifecycle() {
     let folder = Folder::new();
     folder.write("crd.yaml", definition(EXTENSION));
     std::fs::create_dir(folder.path("objects")).expect("a folder");
@@ -90,7 +90,7 @@ fn whatever_writes_a_field_is_answered_with_its_lifecycle() {
         let body = named.map_or_else(|| body.clone(), |named| body.replace("\"name\":\"a\"", &named));
         assert_eq!(warned(&ask(method, path, media, &body)), [&*off], "{method} {media}");
     }
-    // Who does not write the field, writes the status, or reads is not told.
+    // There is no warning for clients that do not write the field, that write the status, or that only read.
     for (method, path, media, body) in [
         ("POST", "", json, tab("c", r#"{"height":1}"#)),
         ("PATCH", "/a?fieldManager=n", "application/apply-patch+yaml", tab("a", r#"{"height":5}"#)),
@@ -100,13 +100,13 @@ fn whatever_writes_a_field_is_answered_with_its_lifecycle() {
     ] {
         assert_eq!(warned(&ask(method, path, media, &body)), Vec::<&str>::new(), "{method} {path}");
     }
-    // Other versions are other schemas.
+    // Other versions have other schemas.
     let old = send(&server.address, "GET", "/apis/example.com/v1beta1/namespaces/default/tabs/a", "", "");
     let deprecated = "299 - \"example.com/v1beta1 Tab is deprecated; use example.com/v1 Tab\"";
     assert_eq!(warned(&old.expect("an answer")), [deprecated]);
 }
 
-/// What a client is told when it creates an object with the field.
+/// Returns the warnings for a client that creates an object with the field.
 fn told(options: &str, extension: &str) -> Vec<String> {
     let folder = Folder::new();
     folder.write("crd.yaml", definition(extension));
@@ -123,7 +123,7 @@ fn gates_and_the_release_decide() {
     for options in ["--feature-gates Frobber2D=true", "--feature-gates AllAlpha=true,Other=false"] {
         assert_eq!(told(options, EXTENSION), [format!("299 - \"{ALPHA}\"")], "{options}");
     }
-    // The gates of the release and those of fields stand side by side.
+    // The gates of the release and those of fields can be combined.
     let both = "--emulate 1.34 --feature-gates AggregatedDiscoveryRemoveBetaType=false,Frobber2D=true";
     assert_eq!(told(both, EXTENSION), [format!("299 - \"{ALPHA}\"")]);
     let beta = "x-kubernetes-api-lifecycle: {kubernetes: {minVersion: v1.35, status: beta}}";
@@ -133,7 +133,7 @@ fn gates_and_the_release_decide() {
     let deprecated = "x-kubernetes-api-lifecycle: {kubernetes: {status: deprecated}}";
     assert_eq!(told("", deprecated), ["299 - \"spec.width: deprecated\""]);
     assert_eq!(told("", "description: How wide it is."), Vec::<String>::new());
-    // Gates of the server's own behaviour need no release to emulate.
+    // Gates of the server's own behaviour work without an emulated release.
     let folder = Folder::new();
     folder.write("crd.yaml", definition(EXTENSION)).write("objects/none.yaml", "");
     let formats = |options: &str| {
@@ -151,7 +151,7 @@ fn gates_and_the_release_decide() {
     ] {
         folder.run(&format!("serve crd.yaml --objects objects --feature-gates {gate}")).says(2, &[why]);
     }
-    // Without objects and without a release, gates mean nothing.
+    // Without objects and without a release, gates have no effect.
     let folder = Folder::new();
     folder.write("crd.yaml", definition(EXTENSION));
     folder.run("serve crd.yaml --feature-gates Frobber2D=true").says(2, &["add --emulate or --objects"]);

@@ -1,4 +1,4 @@
-//! `kubeshape serve --objects`: two definitions of a group ask for one name.
+//! Tests of `kubeshape serve --objects` where two definitions of a group claim the same name.
 
 use crate::common::Folder;
 use crate::common::client::send;
@@ -19,9 +19,9 @@ spec:
     )
 }
 
-/// The resource that discovery lists, and the one that has objects.
+/// Returns the resource that discovery lists, and the one that has objects.
 fn served(server: &Server) -> [Vec<&'static str>; 2] {
-    // The answer for a path that is not served is no JSON.
+    // The answer for an unserved path is not JSON.
     let get = |path: &str| send(&server.address, "GET", path, "", "");
     let plurals = ["alphas", "betas", "zeds"];
     let listed = get("/apis/example.com/v1").expect("a list of resources").body.to_string();
@@ -31,7 +31,7 @@ fn served(server: &Server) -> [Vec<&'static str>; 2] {
 }
 
 #[test]
-fn the_first_definition_of_the_files_has_the_name_everywhere() {
+fn the_first_definition_of_the_files_gets_the_name_everywhere() {
     let folder = Folder::new();
     let zeds = definition("zeds", "Zed", "zz");
     for (files, expected) in [

@@ -1,4 +1,4 @@
-//! `kubeshape serve --objects DIR --write-back`: the folder follows the objects.
+//! Tests of `kubeshape serve --objects DIR --write-back`: the folder mirrors the objects.
 
 use crate::common::Folder;
 use crate::common::client::{Answer, send};
@@ -31,10 +31,10 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn each_object_has_a_readable_file_that_follows_it() {
+fn each_object_has_a_readable_file_that_mirrors_it() {
     let folder = folder();
     let server = start(&folder);
-    // Nothing is written before a client writes: definitions of inputs have their files.
+    // Nothing is written before a client writes, because definitions of inputs already have their files.
     assert_eq!(folder.names("objects"), Vec::<String>::new());
     ask(&server, "POST", MAPS, &map("b", "1"));
     let file = "configmaps__v1/default/b.yaml";
@@ -64,7 +64,7 @@ fn each_object_has_a_readable_file_that_follows_it() {
 }
 
 #[test]
-fn an_object_stays_in_the_file_that_it_was_in() {
+fn an_object_stays_in_its_original_file() {
     let folder = folder();
     folder.write("objects/mine.yaml", format!("# A comment.\n{}", map("b", "1")));
     folder.write("objects/mine.json", map("c", "1"));
@@ -80,7 +80,7 @@ fn an_object_stays_in_the_file_that_it_was_in() {
 }
 
 #[test]
-fn definitions_of_clients_and_their_objects_come_and_go() {
+fn definitions_of_clients_and_their_objects_are_written_and_deleted() {
     let folder = folder();
     let server = start(&folder);
     let text = crd("b.example.com", "teeth");
@@ -127,7 +127,7 @@ fn hostile_names_and_planted_links_lead_nowhere() {
         "{names:?}"
     );
 
-    // A folder that is a link, and something else in the place of a file.
+    // A folder that is a link, and something else with the name of a file.
     std::fs::create_dir_all(folder.path("objects/configmaps__v1")).expect("a folder");
     symlink(folder.path("elsewhere"), folder.path("objects/configmaps__v1/default")).expect("a link");
     let answer = send(&server.address, "POST", MAPS, "application/json", &map("b", "1")).expect("an answer");
@@ -143,7 +143,7 @@ fn hostile_names_and_planted_links_lead_nowhere() {
     let answer = send(&server.address, "POST", MAPS, "application/json", &map("c", "1")).expect("an answer");
     assert_eq!(answer.code, 500, "{answer:?}");
     assert_eq!(folder.read("objects/configmaps__v1/default/c.yaml"), "mine");
-    // Others are written all the same, and nothing temporary is left.
+    // The others are written anyway, and no temporary file is left.
     ask(&server, "POST", MAPS, &map("d", "1"));
     let left = std::fs::read_dir(folder.path("objects/configmaps__v1/default")).expect("a folder");
     let mut left: Vec<String> = left.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -152,7 +152,7 @@ fn hostile_names_and_planted_links_lead_nowhere() {
 }
 
 #[test]
-fn a_folder_that_cannot_follow_is_refused() {
+fn a_folder_that_cannot_mirror_objects_is_refused() {
     let folder = folder();
     folder.write("objects/two.yaml", format!("{}\n---\n{}", map("b", "1"), map("c", "1")));
     let before = folder.read("objects/two.yaml");
@@ -187,18 +187,18 @@ fn a_definition_of_the_inputs_counts_and_can_be_changed_again() {
     label(&server, "second");
 }
 
-/// Rounds of killing; `KUBESHAPE_KILLS` names another number.
+/// The number of times that the server is killed. `KUBESHAPE_KILLS` sets another number.
 const KILLS: usize = 4;
 
-/// What a writer was told: the number that it wrote last, and the object that is there in turn, or not.
+/// What a writer got answers for: the last number, and an object that is created and deleted in turn.
 #[derive(Clone, Debug, Default)]
 struct Told {
     number: u64,
-    /// The number of the last one that was created, and whether it was deleted again.
+    /// The number of the last created object, and whether it was deleted again.
     last: (u64, bool),
 }
 
-/// Writes until the server is gone: numbers into one object, and objects that come and go.
+/// Writes until the server has ended: numbers into one object, and objects that are created and deleted.
 fn write_until_killed(address: &str, name: &str, mut told: Told) -> Told {
     let media = "application/merge-patch+json";
     loop {
@@ -221,7 +221,7 @@ fn write_until_killed(address: &str, name: &str, mut told: Told) -> Told {
 }
 
 #[test]
-fn what_was_answered_is_in_the_folder_after_the_process_was_killed() {
+fn answered_writes_are_in_the_folder_after_the_process_was_killed() {
     let rounds = std::env::var("KUBESHAPE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
     let folder = folder();
     let names = ["w0", "w1"];
@@ -234,12 +234,12 @@ fn what_was_answered_is_in_the_folder_after_the_process_was_killed() {
     let mut told = names.map(|_| Told::default());
     let mut seed: u64 = 0x5DEE_CE66;
     for round in 0..rounds {
-        // A server starts with what is there: no file is half an object, or one of a write that did not end.
+        // A server starts with these files, so no file has half an object or comes from an incomplete write.
         let server = start(&folder);
         for (name, told) in names.iter().zip(&mut told) {
             let found = ask(&server, "GET", &format!("{MAPS}/{name}"), "").body;
             let number = found["data"]["a"].as_str().and_then(|text| text.parse().ok()).expect("a number");
-            // The last write may be there though nobody was told.
+            // The last write may be there although it was not answered.
             assert!((told.number..=told.number + 1).contains(&number), "round {round}: {number} after {told:?}");
             told.number = number;
             let code = |number: u64| {
@@ -270,7 +270,7 @@ fn what_was_answered_is_in_the_folder_after_the_process_was_killed() {
     let server = start(&folder);
     ask(&server, "DELETE", MAPS, "");
     server.kill();
-    // Another process may be going to finish a new temporary file. Old ones do not add up.
+    // A new temporary file may belong to another process. Old ones are deleted.
     folder.write("objects/.kubeshape-old.tmp", "");
     for name in folder.names("objects") {
         assert!(name.rsplit('/').next().is_some_and(|name| name.starts_with(".kubeshape-")), "{name}");
@@ -284,7 +284,7 @@ fn what_was_answered_is_in_the_folder_after_the_process_was_killed() {
 
 #[cfg(unix)]
 #[test]
-fn files_of_secrets_are_for_their_owner_only() {
+fn files_of_secrets_are_only_readable_by_their_owner() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder();
     let server = start(&folder);
@@ -304,7 +304,7 @@ fn files_of_secrets_are_for_their_owner_only() {
     assert_eq!((mode("secrets__v1/default/s.yaml"), mode("configmaps__v1/default/m.yaml")), (0o600, usual));
     ask(&server, "PATCH", &format!("{secrets}/s"), r#"{"data":{"b":"MQ=="}}"#);
     assert_eq!(mode("secrets__v1/default/s.yaml"), 0o600);
-    // Who has chosen other permissions keeps them.
+    // A file keeps other permissions that its user has set.
     let file = folder.path("objects/secrets__v1/default/s.yaml");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).expect("permissions");
     ask(&server, "PATCH", &format!("{secrets}/s"), r#"{"data":{"b":"Mg=="}}"#);

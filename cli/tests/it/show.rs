@@ -1,4 +1,4 @@
-//! `table`, `explain`, `sample`.
+//! Tests of `table`, `explain` and `sample`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::Folder;
@@ -59,7 +59,7 @@ fn folder() -> Folder {
 const TABLE: &str = "table --schemas crd.yaml tabs.yaml --now 2030-01-01T00:01:00Z";
 
 #[test]
-fn a_table_is_that_of_kubectl() {
+fn a_table_is_like_that_of_kubectl() {
     let folder = folder();
     let expected = "\
 NAME                      SIZE   READY   AGE
@@ -76,7 +76,7 @@ b           second-with-a-long-name   12             one...    2m
 }
 
 #[test]
-fn a_table_has_the_defaults_of_the_schema() {
+fn a_table_uses_the_defaults_of_the_schema() {
     let folder = folder();
     let object = |name: &str, spec: &str| {
         format!("apiVersion: example.com/v1\nkind: Tab\nmetadata: {{name: {name}}}\nspec: {spec}\n---\n")
@@ -100,7 +100,7 @@ fn a_table_has_the_defaults_of_the_schema() {
 }
 
 #[test]
-fn a_table_has_forms_for_programs() {
+fn a_table_has_formats_for_programs() {
     let folder = folder();
     let expected = "Name,Size,Ready,Age\r\nfirst,3,True,60s\r\nsecond-with-a-long-name,12,,2m\r\n";
     assert_eq!(folder.run(&format!("{TABLE} -o csv")).out, expected);
@@ -116,7 +116,7 @@ fn a_table_has_forms_for_programs() {
 }
 
 #[test]
-fn a_column_that_is_no_path_leaves_names() {
+fn an_invalid_column_path_leaves_only_names() {
     let folder = folder();
     folder.write("crd.yaml", CRD.replace(".spec.size}", "'.spec['}"));
     let run = folder.run(TABLE);
@@ -125,7 +125,7 @@ fn a_column_that_is_no_path_leaves_names() {
 }
 
 #[test]
-fn fields_are_explained_as_kubectl_does() {
+fn fields_are_explained_like_kubectl_does() {
     let folder = folder();
     let expected = "\
 GROUP:      example.com
@@ -192,7 +192,7 @@ spec:
 }
 
 #[test]
-fn samples_of_built_in_kinds_have_what_their_documents_require() {
+fn samples_of_built_in_kinds_have_their_required_fields() {
     let folder = folder();
     let expected = "\
 apiVersion: batch/v1
@@ -235,7 +235,7 @@ size: \"1\"
 }
 
 #[test]
-fn descriptions_move_no_cursor_in_a_pager() {
+fn descriptions_do_not_control_the_terminal_of_a_pager() {
     let folder = folder();
     let crd = folder.read("crd.yaml").replace("How large it is.", "\"How \\e[31mlarge \\x9b1m\\u202eit is.\"");
     folder.write("hostile.yaml", crd);
@@ -249,7 +249,7 @@ fn descriptions_move_no_cursor_in_a_pager() {
 }
 
 #[test]
-fn patterns_with_many_states_keep_nobody_waiting() {
+fn patterns_with_many_states_do_not_take_long() {
     let folder = Folder::new();
     let properties: Vec<String> = (0..8)
         .map(|n| format!("              p{n}: {{type: string, pattern: '^(\\pL{{60}}|x{n})+$', minLength: 3}}\n"))
@@ -260,13 +260,13 @@ fn patterns_with_many_states_keep_nobody_waiting() {
     folder.write("new.yaml", crate::common::crd("widgets", &["v1"]) + &wider);
     let sample = folder.run("sample --schemas old.yaml widgets");
     assert!(sample.out.contains("kind: "), "{}", sample.err);
-    // Half a minute in a test build. What bounds it has a test of its own, which is quick.
+    // This takes half a minute in a test build. The limit itself has another test, which is fast.
     if kubeshape_corpus::one_in(2) == 1 {
         let diff = folder.run("diff old.yaml new.yaml");
         assert!(diff.out.contains("p7"), "{}{}", diff.out, diff.err);
         #[cfg(target_os = "linux")]
         {
-            // Of the processor: other work on the machine does not count.
+            // Processor time is measured, so other work on the machine does not count.
             let seconds = crate::budgets::work(&folder, "diff old.yaml new.yaml", 1);
             assert!(seconds < 120.0, "{seconds} s");
         }
@@ -274,7 +274,7 @@ fn patterns_with_many_states_keep_nobody_waiting() {
 }
 
 #[test]
-fn what_is_mistyped_is_answered_with_the_nearest_name() {
+fn a_mistyped_name_suggests_the_most_similar_one() {
     let folder = folder();
     for (line, near) in [
         ("explain --schemas crd.yaml tasb", "; did you mean `tab`?"),
@@ -296,6 +296,6 @@ fn what_is_mistyped_is_answered_with_the_nearest_name() {
     for (line, near) in [("chekc", "'check'"), ("lifecycle lnit", "'lint'"), ("lifecycle annotat", "'annotate'")] {
         folder.run(line).says(2, &[near]);
     }
-    // Commands of `lifecycle` are not commands of the first level.
+    // Subcommands of `lifecycle` are not top-level commands.
     assert!(!folder.run("annotat").err.contains("similar"));
 }

@@ -1,4 +1,5 @@
-//! `kubeshape stream`: rows in, answers out. `kubeshape krm` and `kubectl-shape`: other names of the program.
+//! Tests of `kubeshape stream`, which reads rows and writes answers, and of `kubeshape krm` and `kubectl-shape`, other
+//! names of the program.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, Run, crd, json};
@@ -11,7 +12,7 @@ fn answers(run: &Run) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn a_broken_row_in_the_middle_has_an_answer() {
+fn a_broken_row_in_the_middle_gets_an_answer() {
     let folder = Folder::new();
     folder.write("crds/tabs.yaml", crd("tabs", &["v1"]));
     let row = |id: usize, text: &str| format!("{}\n", serde_json::json!({ "id": id, "text": text, "name": "x.yaml" }));
@@ -52,7 +53,7 @@ fn definitions_are_checked_converted_and_compared() {
 }
 
 #[test]
-fn rows_name_files_only_if_that_is_allowed() {
+fn rows_can_name_files_only_if_allowed() {
     let folder = Folder::new();
     folder.write("a.yaml", GOOD);
     let rows = "{\"id\": 1, \"path\": \"a.yaml\"}\n{\"id\": 2, \"path\": \"b.yaml\"}\n";
@@ -65,7 +66,7 @@ fn rows_name_files_only_if_that_is_allowed() {
 }
 
 #[test]
-fn schemas_that_cannot_be_read_end_the_command() {
+fn unreadable_schemas_end_the_command() {
     let folder = Folder::new();
     folder.write("broken.yaml", "kind: [");
     let run = folder.pipe("stream validate --schemas broken.yaml", "{}\n");
@@ -74,7 +75,7 @@ fn schemas_that_cannot_be_read_end_the_command() {
 }
 
 #[test]
-fn findings_are_a_document_of_gitlab() {
+fn findings_can_be_a_gitlab_document() {
     let folder = Folder::new();
     folder.write("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndat: {}\n");
     let run = folder.run("validate --kubernetes 1.36 --output-format gitlab a.yaml");
@@ -85,7 +86,7 @@ fn findings_are_a_document_of_gitlab() {
     assert_eq!(folder.run("validate --kubernetes 1.36 --output-format gitlab a.yaml").out, "[]\n");
 }
 
-/// Runs a copy of the program that has another name.
+/// Runs a copy of the program with another name.
 #[cfg(unix)]
 fn named(folder: &Folder, name: &str, arguments: &[&str], input: &str) -> Run {
     use std::io::Write;
@@ -100,7 +101,7 @@ fn named(folder: &Folder, name: &str, arguments: &[&str], input: &str) -> Run {
 
 #[cfg(unix)]
 #[test]
-fn the_name_of_the_program_says_what_it_is() {
+fn the_program_name_selects_its_behaviour() {
     let folder = Folder::new();
     let help = named(&folder, "kubectl-shape", &["check", "--help"], "");
     assert!(help.out.contains("Usage: kubectl shape check"), "{}", help.out);

@@ -1,4 +1,4 @@
-//! `test`: suites are run, what is expected is checked, and written anew.
+//! Tests of `test`: suites are run, expectations are checked and rewritten.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, Run};
@@ -77,7 +77,7 @@ tests:
     expectedStatusError: must be of type boolean
 ";
 
-/// Something does not hold, and standard output has these parts.
+/// Checks that an expectation fails, and that standard output has these parts.
 fn prints(run: &Run, parts: &[&str]) {
     assert_eq!(run.code, Some(1), "{}", run.err);
     for part in parts {
@@ -111,7 +111,7 @@ fn a_suite_passes_against_its_definition() {
 }
 
 #[test]
-fn definitions_are_found_where_openshift_has_them() {
+fn definitions_are_found_where_openshift_puts_them() {
     let folder = Folder::new();
     folder.write("v1/zz_generated.crd-manifests/tabs.yaml", CRD).write("v1/tests/tabs.example.com/a.yaml", SUITE);
     let run = folder.run("test v1/tests");
@@ -119,7 +119,7 @@ fn definitions_are_found_where_openshift_has_them() {
 }
 
 #[test]
-fn what_does_not_hold_is_told_and_corrected() {
+fn failed_expectations_are_reported_and_corrected() {
     let folder = folder();
     let wrong = SUITE
         .replace("spec: {size: 1}\n", "spec: {size: 2}\n")
@@ -169,7 +169,7 @@ fn reports_have_a_test_for_each_case() {
 }
 
 #[test]
-fn what_is_no_suite_is_told_with_its_place() {
+fn an_invalid_suite_is_reported_with_its_position() {
     let folder = folder();
     let cases = [
         ("crdName: ''\ntests: {}\n", "crdName is missing"),

@@ -1,8 +1,8 @@
-//! What an input holds does not move a cursor, change a title, or turn a text around, in any command.
+//! Tests that no command lets the content of an input move the cursor, change a title, or reverse text.
 
 use crate::common::{Folder, crd, ssa};
 
-/// Control characters and marks of direction, as in terminal escapes.
+/// Control characters and bidirectional controls, as in terminal escapes.
 const HOSTILE: [char; 12] = [
     '\u{1b}', '\u{7}', '\u{8}', '\r', '\u{7f}', '\u{9d}', '\u{9b}', '\u{85}', '\u{202e}', '\u{2066}', '\u{200f}',
     '\u{b}',
@@ -14,13 +14,13 @@ fn is_hostile(c: char) -> bool {
 }
 
 #[test]
-fn no_command_passes_on_what_a_terminal_interprets() {
+fn no_command_passes_terminal_escapes_on() {
     let folder = Folder::new();
-    // One in three still has an escape, a carriage return, a control character of C1, and a mark of direction.
+    // One in three still includes an escape, a carriage return, a control character of C1, and a bidirectional control.
     for c in HOSTILE.into_iter().step_by(kubeshape_corpus::one_in(3)) {
         let quoted = format!("\"x\\U{:08x}[31my\"", u32::from(c));
         let raw = format!("x{c}[31my");
-        // As a file of that name is written, and as YAML writes it raw where it allows it.
+        // As a file with that name is written, and raw in YAML where YAML allows it.
         let named = format!("bad{c}name.yaml");
         folder.write("crd.yaml", ssa::CRD);
         folder.write(&named, "a: [\n");
@@ -126,7 +126,7 @@ fn on_terminal(folder: &Folder, line: &str, input: &str) -> Option<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_command_says_that_it_reads_the_terminal() {
+fn a_command_says_that_it_reads_from_the_terminal() {
     let folder = Folder::new();
     folder.write("crd.yaml", ssa::CRD);
     for line in [

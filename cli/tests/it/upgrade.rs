@@ -4,7 +4,7 @@
 use crate::common::{Folder, Run, crd};
 use serde_json::Value;
 
-/// A definition with these versions, each with its fields; a `*` marks that of storage.
+/// Returns a definition with these versions, each with its fields. A `*` marks the storage version.
 fn definition(versions: &[(&str, &str)]) -> String {
     let version = |(name, fields): &(&str, &str)| {
         let (name, storage) = name.strip_suffix('*').map_or((*name, false), |name| (name, true));
@@ -32,7 +32,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn a_plan_has_its_steps_with_their_commands() {
+fn a_plan_has_steps_with_commands() {
     let folder = folder();
     let run = folder.run("upgrade old.yaml new.yaml");
     assert_eq!(run.code, Some(0), "{}", run.err);
@@ -60,7 +60,7 @@ directly
 }
 
 #[test]
-fn what_needs_nothing_special_takes_one_line() {
+fn a_simple_change_takes_one_line() {
     let folder = folder();
     folder.write("more.yaml", definition(&[("v1beta1*", SIZE), ("v1", SIZE)]));
     let run = folder.run("upgrade old.yaml more.yaml");
@@ -83,7 +83,7 @@ fn the_definitions_of_the_steps_are_written() {
     assert!(between.contains("name: v1beta1") && between.contains("name: v1\n"), "{between}");
     let migration = folder.read("my steps/tabs.example.com-2-migration.yaml");
     assert!(migration.contains("kind: StorageVersionMigration"), "{migration}");
-    // What stands there leads to the new definition, as a server with the definition between sees it.
+    // This file leads to the new definition, as seen by a server that has the intermediate definition.
     let run = spaced(&["check", "my steps/tabs.example.com-1.yaml", "--against", "old.yaml"]);
     assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
     let run = spaced(&["diff", "new.yaml", "my steps/tabs.example.com-4.yaml"]);
@@ -91,7 +91,7 @@ fn the_definitions_of_the_steps_are_written() {
 }
 
 #[test]
-fn stored_versions_are_told_or_read() {
+fn stored_versions_are_given_or_read() {
     let folder = folder();
     folder.write("two.yaml", definition(&[("v1beta1", SIZE), ("v1*", SIZE)]));
     let run = folder.run("upgrade two.yaml new.yaml");
@@ -113,7 +113,7 @@ fn stored_versions_are_told_or_read() {
 }
 
 #[test]
-fn stricter_schemas_are_told_without_objects() {
+fn stricter_schemas_are_reported_without_objects() {
     let folder = folder();
     folder.write("was.yaml", definition(&[("v1*", "size: {type: integer}, mode: {type: string, enum: [a, b]}")]));
     folder.write("type.yaml", definition(&[("v1*", "size: {type: string}, mode: {type: string, enum: [a, b]}")]));
@@ -128,17 +128,17 @@ fn stricter_schemas_are_told_without_objects() {
     assert_eq!(folder.run("upgrade was.yaml type.yaml --deny KS8451").code, Some(1));
     let run = folder.run("upgrade was.yaml enum.yaml");
     assert!(run.out.contains("KS8451") && run.out.contains("spec.mode: no longer accepted: \"b\""), "{}", run.out);
-    // Fields that are dropped are a loss, and wider schemas are nothing.
+    // Dropped fields are a loss, and wider schemas are not reported.
     assert!(!folder.run("upgrade was.yaml gone.yaml").out.contains("KS8451"));
     assert!(!folder.run("upgrade enum.yaml was.yaml").out.contains("KS8451"));
-    // Objects say it better.
+    // Objects give better information.
     let tab = "apiVersion: example.com/v1\nkind: Tab\nmetadata: {name: a, namespace: web}\nspec: {mode: a}\n";
     folder.write("tab.yaml", tab);
     assert!(!folder.run("upgrade was.yaml type.yaml --objects tab.yaml").out.contains("KS8451"));
 }
 
 #[test]
-fn objects_that_break_are_told_with_their_places() {
+fn broken_objects_are_reported_with_their_positions() {
     let folder = folder();
     folder.write("wide.yaml", definition(&[("v1beta1*", BOTH)]));
     let tab = |name: &str, spec: &str| {
@@ -162,13 +162,13 @@ fn objects_that_break_are_told_with_their_places() {
 }
 
 #[test]
-fn what_never_changes_has_no_plan() {
+fn changes_of_immutable_fields_have_no_plan() {
     let folder = folder();
     folder.write("cluster.yaml", folder.read("old.yaml").replace("Namespaced", "Cluster"));
     let run = folder.run("upgrade old.yaml cluster.yaml");
     assert_eq!(run.code, Some(1));
     assert!(run.out.contains("KS8442") && run.out.contains("Lost with the old definition: all objects"), "{}", run.out);
-    // Another name is another group or plural.
+    // Another name means another group or plural.
     folder.write("group.yaml", folder.read("old.yaml").replace("example.com", "example.org"));
     let run = folder.run("upgrade old.yaml group.yaml");
     assert!(run.out.contains("group changed from \"example.com\" to \"example.org\""), "{}", run.out);
@@ -201,7 +201,7 @@ fn programs_and_reviewers_get_the_plan() {
 }
 
 #[test]
-fn files_that_are_not_written_are_named() {
+fn unwritten_files_are_named() {
     let folder = Folder::new();
     folder.write("old.yaml", crd("widgets", &["v1"])).write("new.yaml", crd("widgets", &["v2"]));
     let run = folder.run("upgrade old.yaml new.yaml");

@@ -1,4 +1,4 @@
-//! `kubeshape validate`: what a server says of objects.
+//! Tests of `kubeshape validate`: what a server says about objects.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::{Folder, json};
@@ -47,7 +47,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn a_range_of_releases_judges_together() {
+fn a_range_of_releases_is_judged_together() {
     let folder = Folder::new();
     folder.write("crds/tabs.yaml", CRD.replace("min: {type: integer,", "min: {type: integer, format: int32,"));
     folder.write("a.yaml", tab("{min: -2147483649}")).write("b.yaml", tab("{min: 1}")).write("c.yaml", tab("{min: x}"));
@@ -58,14 +58,15 @@ fn a_range_of_releases_judges_together() {
     assert!(run.out.contains(summary), "{}", run.out);
     let run = folder.run("validate --kubernetes 1.28..1.35 --schemas crds a.yaml b.yaml");
     assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
-    // What all of them say is said once, without their names; what they word differently is said by each group.
+    // What all releases say is reported once, without their names. Different words are reported for each group of
+    // releases.
     let run = folder.run("validate --kubernetes all --schemas crds c.yaml --output-format json");
     let lines: Vec<serde_json::Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let releases = |line: &serde_json::Value| (line["detail"].as_str().unwrap().to_owned(), line["releases"].clone());
     let said: Vec<_> = lines.iter().map(releases).collect();
     assert_eq!(said.iter().filter(|(detail, _)| detail.contains("must be of type integer")).count(), 1, "{said:?}");
     assert!(said.iter().all(|(_, releases)| releases.is_null()), "{said:?}");
-    // Built-in kinds are known from 1.31 on; an API version that is gone later is an error of the later ones.
+    // Built-in kinds are known from 1.31 on. An API version that was removed later is an error of the later releases.
     let flow = "apiVersion: flowcontrol.apiserver.k8s.io/v1beta3\nkind: FlowSchema\nmetadata: {name: a}\n";
     folder.write("flow.yaml", format!("{flow}spec: {{priorityLevelConfiguration: {{name: exempt}}}}\n"));
     let run = folder.run("validate --kubernetes 1.28..1.34 flow.yaml");
@@ -74,7 +75,7 @@ fn a_range_of_releases_judges_together() {
 }
 
 #[test]
-fn numbers_have_ranges_where_the_release_checks_them() {
+fn numbers_have_ranges_if_the_release_checks_them() {
     let folder = Folder::new();
     folder.write("crds/tabs.yaml", CRD.replace("min: {type: integer,", "min: {type: integer, format: int32,"));
     folder.write("a.yaml", tab("{min: -2147483649}")).write("b.yaml", tab("{min: -2147483648}"));
@@ -87,7 +88,7 @@ fn numbers_have_ranges_where_the_release_checks_them() {
 }
 
 #[test]
-fn errors_have_the_servers_words_and_their_places() {
+fn errors_have_the_servers_words_and_their_positions() {
     let folder = folder();
     folder.write("a.yaml", tab("{max: 11}")).write("b.yaml", tab("{max: 0}"));
     folder.write("c.yaml", tab("\n  ports:\n  - {name: a}\n  - {name: a}")).write("d.yaml", tab("{mix: 1}"));
@@ -111,7 +112,7 @@ fn errors_have_the_servers_words_and_their_places() {
 }
 
 #[test]
-fn what_happens_to_fields_that_are_not_known_is_chosen() {
+fn the_handling_of_unknown_fields_can_be_chosen() {
     let folder = folder();
     folder.write("a.yaml", tab("{mix: 1, min: 2, min: 3}"));
     let strict = folder.run("validate --schemas crds a.yaml --output-format short");
@@ -187,7 +188,7 @@ fn unknown_fields_are_quoted_as_the_server_quotes_them() {
 }
 
 #[test]
-fn of_a_duplicate_field_the_last_value_counts() {
+fn the_last_value_of_a_duplicate_field_counts() {
     let folder = folder();
     folder.write("a.yaml", tab("\n  max: 99\n  max: 4\n  max: 5")).write("b.yaml", tab("{max: 5, max: 99}"));
     folder
@@ -215,7 +216,7 @@ fn of_a_duplicate_field_the_last_value_counts() {
 }
 
 #[test]
-fn values_that_sops_encrypted_are_passed_over() {
+fn values_encrypted_by_sops_are_skipped() {
     let folder = folder();
     let value = "ENC[AES256_GCM,data:p673w==,iv:YY=,tag:UQ==,type:str]";
     let sops = "sops: {mac: x, lastmodified: '2026-01-01T00:00:00Z'}\n";
@@ -343,11 +344,11 @@ fn streams_lists_and_templates_are_understood() {
 
 /// Streams as the programs of the recipes print them.
 #[test]
-fn what_other_programs_print_is_understood() {
+fn output_of_other_programs_is_understood() {
     let folder = folder();
     let good = "apiVersion: example.com/v1\nkind: Tab\nmetadata:\n  name: t\nspec:\n  max: 3\n";
     let settings = "apiVersion: v1\ndata:\n  a: b\nkind: ConfigMap\nmetadata:\n  name: settings-4h2mbtbbt6\n";
-    // Flux does not show what is secret, and ends with a line.
+    // Flux hides secret values, and prints a line at the end.
     let secret = "apiVersion: v1\ndata:\n  token: KipTT1BTKio=\nkind: Secret\nmetadata:\n  name: s\ntype: Opaque\n";
     let hook = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: \"web-test\"\n  annotations:\n    \"helm.sh/hook\": test\n\
                 spec:\n  containers:\n    - name: wget\n      image: busybox\n      args: ['web:80']\n  restartPolicy: Never\n";
@@ -368,7 +369,7 @@ fn what_other_programs_print_is_understood() {
         let summary = format!("{count} objects: {count} accepted, 0 refused\n");
         assert!(run.code == Some(0) && run.out.contains(&summary), "{program}: {} {}", run.out, run.err);
     }
-    // A program that failed prints nothing, and that is no success.
+    // A program that failed prints nothing, and that must not count as success.
     folder.pipe("validate --kubernetes 1.36 --schemas crds -", "").says(1, &[]);
 }
 
@@ -412,7 +413,7 @@ fn built_in_kinds_are_those_of_the_default_release() {
 }
 
 #[test]
-fn kinds_that_are_not_known_and_test_cases() {
+fn unknown_kinds_and_test_cases() {
     let folder = folder();
     folder
         .write("a.yaml", "apiVersion: other.example.com/v1\nkind: Pad\nmetadata: {name: p}\n")
@@ -461,7 +462,7 @@ fn the_structure_of_built_in_kinds_is_judged_by_the_documents_of_a_release() {
 }
 
 #[test]
-fn a_workload_without_a_spec_lacks_what_its_spec_requires() {
+fn a_workload_without_a_spec_lacks_its_required_fields() {
     let folder = folder();
     folder.write("a.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n");
     let run = folder.run("validate --kubernetes 1.36 a.yaml --output-format short");
@@ -473,7 +474,7 @@ fn a_workload_without_a_spec_lacks_what_its_spec_requires() {
 }
 
 #[test]
-fn rules_of_built_in_kinds_have_the_words_of_the_server_and_places() {
+fn rules_of_built_in_kinds_have_the_words_of_the_server_and_positions() {
     let folder = folder();
     let service = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec:\n  ports:\n  - {name: a, port: 80}\n  - {name: a, port: 0}\n";
     folder.write("s.yaml", service);
@@ -499,7 +500,7 @@ fn rules_of_built_in_kinds_have_the_words_of_the_server_and_places() {
 }
 
 #[test]
-fn without_documents_of_a_release_it_is_said_what_to_give() {
+fn without_documents_of_a_release_there_is_advice() {
     let folder = folder();
     folder.write("a.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n");
     let run = folder.run("validate --kubernetes 1.30 a.yaml");
@@ -514,7 +515,7 @@ fn without_documents_of_a_release_it_is_said_what_to_give() {
     assert_eq!(run.code, Some(0), "{}", run.out);
 }
 
-/// A definition in the form that programs write: the names of its kind are found without reading it.
+/// Returns a definition in the form that programs write. The names of its kind are found without parsing it.
 fn definition(kind: &str, group: &str, schema: &str) -> String {
     let plural = format!("{}s", kind.to_lowercase());
     format!(
@@ -531,7 +532,7 @@ fn object(kind: &str, rest: &str) -> String {
 }
 
 #[test]
-fn definitions_that_no_object_needs_are_not_read() {
+fn unneeded_definitions_are_not_read() {
     let folder = Folder::new();
     folder.write("crds/a.yaml", definition("A", "example.com", EMPTY));
     folder.write("crds/b.yaml", definition("B", "example.com", "{type: object"));
@@ -540,7 +541,7 @@ fn definitions_that_no_object_needs_are_not_read() {
     let run = folder.run("validate --schemas crds a.yaml --output-format short");
     assert_eq!((run.code, run.out.as_str()), (Some(0), ""), "{}", run.err);
     for jobs in ["1", "7"] {
-        // Each definition is told about once, in front of the first object that needs it.
+        // Each definition is reported once, before the first object that needs it.
         let run =
             folder.run(&format!("validate --schemas crds a.yaml b.yaml b.yaml c.yaml -j{jobs} --output-format short"));
         let codes: Vec<&str> = run.out.lines().filter_map(|line| line.split(['[', ']']).nth(1)).collect();
@@ -550,13 +551,13 @@ fn definitions_that_no_object_needs_are_not_read() {
         let places: Vec<&str> = run.out.lines().filter_map(|line| line.split(':').next()).collect();
         assert_eq!(places, ["crds/b.yaml", "b.yaml", "crds/c.yaml", "c.yaml"], "{}", run.out);
     }
-    // It is not there any more when it is needed: that is no question of what it holds.
+    // The file was removed before it was needed, which has nothing to do with its content.
     let run = folder.run("validate --schemas crds/none.yaml a.yaml");
     assert_eq!(run.code, Some(2), "{}", run.err);
 }
 
 #[test]
-fn of_definitions_of_one_kind_the_first_counts_read_or_not() {
+fn the_first_of_several_definitions_of_a_kind_counts_read_or_not() {
     let first = "{type: object, properties: {x: {type: integer}}}";
     let second = "{type: object, properties: {x: {type: string}}}";
     let flow =
@@ -575,7 +576,7 @@ fn of_definitions_of_one_kind_the_first_counts_read_or_not() {
 }
 
 #[test]
-fn kinds_of_definitions_that_are_not_read_are_named_in_errors() {
+fn kinds_of_unread_definitions_are_named_in_errors() {
     let folder = Folder::new();
     let text = definition("Widget", "example.com", EMPTY);
     folder.write("crds/1.yaml", format!("{text}---\n{}", definition("Other", "example.com", EMPTY)));
@@ -586,12 +587,12 @@ fn kinds_of_definitions_that_are_not_read_are_named_in_errors() {
 }
 
 #[test]
-fn a_definition_that_is_read_counts_for_all_files_that_its_kinds_are_in() {
+fn a_definition_that_is_read_counts_for_all_files_with_its_kinds() {
     let folder = Folder::new();
     let takes = |kind: &str, ty: &str| {
         definition(kind, "example.com", &format!("{{type: object, properties: {{x: {{type: {ty}}}}}}}"))
     };
-    // This one cannot be searched by lines. The others have kinds in common with it, directly and through each other.
+    // This one cannot be searched by lines. The others have kinds in common with it, directly or through each other.
     let flow =
         takes("A", "integer").replace("  names:\n    kind: A\n    plural: as\n", "  names: {kind: A, plural: as}\n");
     folder.write("crds/1.yaml", flow);
@@ -606,7 +607,7 @@ fn a_definition_that_is_read_counts_for_all_files_that_its_kinds_are_in() {
 }
 
 #[test]
-fn unknown_fields_and_versions_are_answered_with_the_nearest_names() {
+fn unknown_fields_and_versions_suggest_the_most_similar_names() {
     let folder = Folder::new();
     folder.write("crd.yaml", crate::common::ssa::CRD);
     let widget = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, lables: {}}\nspec: {replica: 1, prots: [], ports: [{port: 1, protocl: TCP}], zzz: 1}\n";
@@ -634,7 +635,7 @@ fn unknown_fields_and_versions_are_answered_with_the_nearest_names() {
         let run = folder.run("validate --kubernetes 1.36 --schemas crd.yaml object.yaml");
         assert!(words(&run.out).contains(near), "{version} {kind}: {}", run.out);
     }
-    // The server's words stay as they are, and every format has the help.
+    // The server's words are unchanged, and every format has the suggestion.
     for format in ["json", "sarif", "markdown", "junit", "short", "github"] {
         let run = folder.run(&format!("validate --schemas crd.yaml widget.yaml --output-format {format}"));
         let text = run.out.replace('\\', "");

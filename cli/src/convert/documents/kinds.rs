@@ -140,7 +140,7 @@ pub(super) fn wanted<'a>(
     out
 }
 
-/// The names of the kinds of a document.
+/// Returns the names of the kinds of a document.
 pub(super) fn names<'a>(document: &Document<'a>, arena: &'a Bump, settings: &Settings) -> Vec<KindNames<'a>> {
     let definitions = document.definitions().iter().map(|definition| (definition.name, &definition.schema));
     named(document, &jsonschema::kinds(definitions, arena), arena, settings)

@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// An answer.
+/// The answer of a server.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) code: u16,
@@ -16,14 +16,14 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// The values of a header, in order.
+    /// Returns the values of a header, in order.
     pub(crate) fn headers(&self, name: &str) -> Vec<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).collect()
     }
 }
 
-/// Sends a request. `None` if there is no whole answer.
+/// Sends a request. Returns `None` if the answer is not complete.
 pub(crate) fn send(address: &str, method: &str, path: &str, media: &str, body: &str) -> Option<Answer> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(30))).ok()?;
@@ -39,7 +39,7 @@ pub(crate) fn send(address: &str, method: &str, path: &str, media: &str, body: &
     Some(Answer { code, head: head.to_owned(), body: serde_json::from_str(body).ok()? })
 }
 
-/// A kubectl that talks to one server.
+/// A kubectl that is connected to one server.
 #[derive(Debug)]
 pub(crate) struct Kubectl<'f> {
     folder: &'f Folder,
@@ -47,12 +47,12 @@ pub(crate) struct Kubectl<'f> {
 }
 
 impl<'f> Kubectl<'f> {
-    /// The program: that of the path, unless another one is named.
+    /// Returns the program: the kubectl in PATH, unless another one is named.
     pub(crate) fn program() -> std::ffi::OsString {
         std::env::var_os("KUBESHAPE_KUBECTL").unwrap_or_else(|| "kubectl".into())
     }
 
-    /// The one that is installed. Without one, the test says so and has nothing to do.
+    /// Finds the installed kubectl. Without one, the test prints that and does nothing.
     pub(crate) fn find(folder: &'f Folder, address: &str) -> Option<Kubectl<'f>> {
         let kubectl = Kubectl { folder, server: format!("http://{address}") };
         let found = kubectl.command(&["version", "--client"]).output().is_ok_and(|output| output.status.success());
@@ -63,7 +63,7 @@ impl<'f> Kubectl<'f> {
         found.then_some(kubectl)
     }
 
-    /// Nothing of the user's own configuration counts.
+    /// Returns a command that ignores the user's own configuration.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(Kubectl::program());
         command.args(["--server", &self.server]).args(arguments).stdin(Stdio::null());
@@ -71,13 +71,13 @@ impl<'f> Kubectl<'f> {
         command
     }
 
-    /// Runs a line of arguments without blanks.
+    /// Runs kubectl with the arguments in a line. They contain no spaces.
     pub(crate) fn run(&self, line: &str) -> Run {
         let arguments: Vec<&str> = line.split_whitespace().collect();
         Run::of(&self.command(&arguments).output().expect("kubectl runs"))
     }
 
-    /// The same with standard input.
+    /// Runs kubectl with standard input.
     pub(crate) fn pipe(&self, line: &str, input: &str) -> Run {
         let arguments: Vec<&str> = line.split_whitespace().collect();
         let mut command = self.command(&arguments);
@@ -85,7 +85,7 @@ impl<'f> Kubectl<'f> {
         let mut child = command.spawn().expect("kubectl runs");
         let written = child.stdin.take().expect("standard input").write_all(input.as_bytes());
         let output = child.wait_with_output().expect("kubectl ends");
-        // A kubectl that refuses its arguments reads nothing.
+        // A kubectl that refuses its arguments does not read its input.
         assert!(written.is_ok() || !output.status.success(), "{written:?}");
         Run::of(&output)
     }

@@ -1,4 +1,4 @@
-//! Running the binary on small inputs of one's own.
+//! Helpers that run the binary on small inputs.
 
 pub(crate) mod client;
 pub(crate) mod ssa;
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A folder of its own for every test, in which the binary runs.
+/// A separate folder for every test, in which the binary runs.
 #[derive(Debug)]
 pub(crate) struct Folder(TempDir, &'static str);
 
-/// What a run left.
+/// The result of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -27,7 +27,7 @@ impl Folder {
         Folder(tempfile::tempdir().expect("a temporary folder"), "")
     }
 
-    /// One in which the binary runs in a folder inside, so that results can go beside it.
+    /// Returns a folder where the binary runs in a subfolder, so that results can be written next to it.
     pub(crate) fn in_sub() -> Folder {
         let folder = Folder(tempfile::tempdir().expect("a temporary folder"), "in");
         fs::create_dir(folder.0.path().join("in")).expect("a folder");
@@ -38,7 +38,7 @@ impl Folder {
         self.0.path().join(self.1).join(name)
     }
 
-    /// Writes a file, and the folders above it.
+    /// Writes a file, and creates the folders above it.
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
@@ -63,7 +63,7 @@ impl Folder {
         command
     }
 
-    /// Runs the binary with arguments that stand on one line.
+    /// Runs the binary with the arguments in a line.
     pub(crate) fn run(&self, line: &str) -> Run {
         let arguments: Vec<&str> = line.split_whitespace().collect();
         Run::of(&self.command(&arguments).output().expect("a run"))
@@ -83,7 +83,7 @@ impl Folder {
         Run::of(&output)
     }
 
-    /// All files below a folder with their content, except for records of results; names are relative.
+    /// Returns all files below a folder with their content, except for records of results. The names are relative.
     pub(crate) fn tree(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
         let mut found = BTreeMap::new();
         let root = self.path(name);
@@ -103,13 +103,13 @@ impl Folder {
         found
     }
 
-    /// The names in the record of a folder.
+    /// Returns the names in the record of a folder.
     pub(crate) fn recorded(&self, name: &str) -> Vec<String> {
         let record = json(&self.read(&format!("{name}/.kubeshape.json")));
         record["files"].as_object().expect("files").keys().cloned().collect()
     }
 
-    /// Names of all files below a folder, except for records of results.
+    /// Returns the names of all files below a folder, except for records of results.
     pub(crate) fn names(&self, name: &str) -> Vec<String> {
         self.tree(name).into_keys().collect()
     }
@@ -124,23 +124,23 @@ impl Run {
         }
     }
 
-    /// Nothing to object, and nothing said.
+    /// Checks that the run succeeded without any output.
     #[track_caller]
     pub(crate) fn is_silent(&self) {
         assert_eq!((self.code, self.out.as_str(), self.err.as_str()), (Some(0), "", ""));
     }
 
-    /// Standard output as one line.
+    /// Returns standard output as one line.
     pub(crate) fn words_out(&self) -> String {
         self.out.lines().map(str::trim).collect::<Vec<_>>().join(" ")
     }
 
-    /// Standard error without the line breaks of long messages.
+    /// Returns standard error without the line breaks of long messages.
     pub(crate) fn words(&self) -> String {
         self.err.lines().map(str::trim).collect::<Vec<_>>().join(" ")
     }
 
-    /// Every line of standard error that can be broken fits 80 columns.
+    /// Checks that every line of standard error that can be broken fits into 80 columns.
     #[track_caller]
     pub(crate) fn fits(&self) -> &Self {
         for line in self.err.lines().filter(|line| line.trim().contains(' ')) {
@@ -149,7 +149,8 @@ impl Run {
         self
     }
 
-    /// Ended with this code, and standard error holds all of these, on one line or broken.
+    /// Checks that the run ended with this code, and that standard error contains all of these parts, with or without
+    /// line breaks.
     #[track_caller]
     pub(crate) fn says(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "{}", self.err);
@@ -161,7 +162,7 @@ impl Run {
     }
 }
 
-/// A CustomResourceDefinition with a version for each name.
+/// Returns a CustomResourceDefinition with a version for each name.
 pub(crate) fn crd(plural: &str, versions: &[&str]) -> String {
     let kind = format!("{}{}", plural[..1].to_uppercase(), &plural[1..plural.len() - 1]);
     let mut out = format!(
@@ -197,7 +198,7 @@ spec:
     out
 }
 
-/// One without a schema that fits: its `openAPIV3Schema` is given.
+/// Returns a CustomResourceDefinition with this `openAPIV3Schema`.
 pub(crate) fn crd_with_schema(schema: &str) -> String {
     let head = crd("widgets", &["v1"]);
     let (head, _) = head.split_once("        type: object").expect("a schema");
@@ -205,24 +206,24 @@ pub(crate) fn crd_with_schema(schema: &str) -> String {
     format!("{head}{indent}{}\n", schema.trim_end().replace('\n', &format!("\n{indent}")))
 }
 
-/// A text, compressed.
+/// Compresses a text.
 pub(crate) fn gzip(text: &str) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(text.as_bytes()).expect("memory");
     encoder.finish().expect("memory")
 }
 
-/// The JSON of a file or of standard output.
+/// Parses the JSON of a file or of standard output.
 pub(crate) fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
-/// The lines of a report.
+/// Parses the lines of a report.
 pub(crate) fn report(text: &str) -> Vec<serde_json::Value> {
     text.lines().map(json).collect()
 }
 
-/// Whether the tests run as a user to whom nothing is unreadable.
+/// Returns whether the tests run as a user who can read everything.
 pub(crate) fn is_root() -> bool {
     let folder = Folder::new();
     folder.write("x", "");
@@ -233,7 +234,7 @@ pub(crate) fn is_root() -> bool {
     fs::read(folder.path("x")).is_ok()
 }
 
-/// The path as an argument.
+/// Returns the path as an argument.
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }

@@ -1,4 +1,4 @@
-//! Inputs of the tests about objects and their owners.
+//! Inputs for tests about objects and their owners.
 
 /// A resource with a set, an atomic list, a list by keys, a status, and a second version.
 pub(crate) const CRD: &str = "\
@@ -54,7 +54,7 @@ spec:
               size: {type: integer}
 ";
 
-/// One of it, with owners.
+/// An object of this resource, with owners.
 pub(crate) const LIVE: &str = r#"apiVersion: example.com/v1
 kind: Widget
 metadata:
@@ -96,7 +96,7 @@ status:
   ready: 2
 "#;
 
-/// A configuration of it with this spec.
+/// Returns a configuration of the object with this spec.
 pub(crate) fn config(spec: &str) -> String {
     format!("apiVersion: example.com/v1\nkind: Widget\nmetadata: {{name: a, namespace: x}}\nspec:\n  {spec}\n")
 }
