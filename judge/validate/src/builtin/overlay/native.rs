@@ -1,4 +1,4 @@
-//! Rules that the files name because neither values nor CEL can say them.
+//! Rules that neither values nor CEL can express. The files refer to them by name.
 
 use super::run::with;
 use super::{autoscaler, service};
@@ -6,7 +6,7 @@ use crate::builtin::Assigned;
 use crate::object::deep_equal;
 use kubeshape_value::{Bump, Map, Value};
 
-/// What a rule sees beside the value.
+/// What a rule gets in addition to the value.
 #[derive(Clone, Copy)]
 pub(in crate::builtin) struct Request<'a> {
     pub(in crate::builtin) assigned: Assigned<'a>,
@@ -18,41 +18,42 @@ pub(in crate::builtin) struct Request<'a> {
 /// A native rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Native {
-    /// The first address of a list is also in a field of its own (`Convert_v1_NodeSpec_To_core_NodeSpec`).
+    /// Copies the first address of a list to and from its own field (`Convert_v1_NodeSpec_To_core_NodeSpec`).
     Addresses,
-    /// Annotations of a HorizontalPodAutoscaler are those of its fields in other versions.
+    /// The annotations of a HorizontalPodAutoscaler that hold its fields from other versions.
     AutoscalerAnnotations,
-    /// Annotations of a HorizontalPodAutoscaler in version v2, which has fields for them.
+    /// The annotations of a HorizontalPodAutoscaler in version v2, which has fields for them.
     AutoscalerFields,
     /// The annotations of a status that was sent to the subresource.
     AutoscalerStatus,
-    /// The annotations of the status stay as they are.
+    /// Keeps the annotations of the status.
     AutoscalerStatusKept,
-    /// What a claim in another object says of its kind (`Convert_apps_StatefulSetSpec_To_v1_StatefulSetSpec`).
+    /// The kind and version of a claim inside another object (`Convert_apps_StatefulSetSpec_To_v1_StatefulSetSpec`).
     ClaimTemplates,
-    /// Sources of volumes: the old field and the new one have the same (`NormalizeDataSources`).
+    /// Gives the old and the new field for the source of a volume the same value (`NormalizeDataSources`).
     DataSources,
-    /// Topology of endpoints that the version does not have (`dropTopologyOnV1`).
+    /// The topology of endpoints that the version does not have (`dropTopologyOnV1`).
     DeprecatedTopology,
-    /// Ports of containers in the network of the host are ports of the host (`defaultHostNetworkPorts`).
+    /// Makes the container ports of pods in the host network host ports (`defaultHostNetworkPorts`).
     HostPorts,
-    /// The labels of the pods of a job, and the selector of them (`generateSelector`).
+    /// The labels of the pods of a job, and the selector for them (`generateSelector`).
     JobSelector,
     /// Defaults of limits from other limits (`SetDefaults_LimitRangeItem`).
     LimitRange,
-    /// A new LimitRange without a name has a random one (`PrepareForCreate`).
+    /// Gives a new LimitRange without a name a random one (`PrepareForCreate`).
     LimitRangeName,
     /// The finalizer of a new namespace (`PrepareForCreate`).
     NamespaceFinalizer,
-    /// A namespace has its name as a label (`SetDefaults_Namespace`).
+    /// Gives a namespace its name as a label (`SetDefaults_Namespace`).
     NamespaceLabel,
-    /// The moment of the request.
+    /// The time of the request.
     Now,
-    /// When an image is pulled: always if its tag is `latest` or if it has neither tag nor digest (`SetDefaults_Container`).
+    /// When an image is pulled: always if its tag is `latest`, or if it has neither tag nor digest
+    /// (`SetDefaults_Container`).
     PullPolicy,
-    /// The status of a new pod: its phase and its quality of service (`PrepareForCreate`, `GetPodQOS`).
+    /// The status of a new pod: its phase and its quality of service class (`PrepareForCreate`, `GetPodQOS`).
     PodStatus,
-    /// Requests of containers are their limits where they are absent (`SetDefaults_Pod`).
+    /// Sets absent requests of containers to their limits (`SetDefaults_Pod`).
     RequestsFromLimits,
     /// The user of the request (`csrStrategy.PrepareForCreate`).
     Requester,
@@ -60,9 +61,9 @@ pub(super) enum Native {
     ServiceAddresses,
     /// Fields that another type of a Service does not use.
     ServiceFields,
-    /// `stringData` of a Secret becomes `data` (`Convert_v1_Secret_To_core_Secret`).
+    /// Moves `stringData` of a Secret to `data` (`Convert_v1_Secret_To_core_Secret`).
     StringData,
-    /// Taints of devices without a moment have that of the request (`SetDefaults_DeviceTaint`).
+    /// Gives taints of devices without a time the time of the request (`SetDefaults_DeviceTaint`).
     TaintTimes,
     /// How often the template of a DaemonSet changed, as an annotation (`PrepareForUpdate`,
     /// `Convert_apps_DaemonSet_To_v1_DaemonSet`).
@@ -158,8 +159,8 @@ pub(super) fn each<'a>(
     with(value, path, Some(list(&items, arena)), arena)
 }
 
-/// The plural field is `path`, the singular one is the same without its last letter. Items of the plural are strings or, as
-/// those of pods, structs with an `ip`.
+/// The plural field is `path`; the singular one is the same without its last letter. Items of the plural field are
+/// strings or, for pods, structs with an `ip`.
 fn addresses<'a>(value: Value<'a>, path: &[&str], arena: &'a Bump) -> Value<'a> {
     let Some(plural) = path.last() else { return value };
     let Some(singular) = plural.strip_suffix('s') else { return value };
@@ -293,8 +294,8 @@ fn pull_policy<'a>(value: Value<'a>, path: &[&str], arena: &'a Bump) -> Value<'a
     with(value, path, Some(Value::String(policy)), arena)
 }
 
-/// Returns the tag of an image: `latest` if it has neither tag nor digest, empty if it has only a digest; `None` if it is not a
-/// name of an image (`ParseImageName`, and the reference of distribution).
+/// Returns the tag of an image: `latest` if it has neither tag nor digest, and empty if it has only a digest. Returns
+/// `None` if it is not an image name (`ParseImageName`, and the reference syntax of distribution).
 fn tag(image: &str) -> Option<&str> {
     let (named, digest) = image.split_once('@').map_or((image, None), |(named, digest)| (named, Some(digest)));
     let start = named.rfind('/').map_or(0, |at| at + 1);
@@ -338,7 +339,8 @@ fn is_domain(domain: &str) -> bool {
     !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) && host.split('.').all(is_label)
 }
 
-/// Lower case letters and digits, with a point, one or two underscores or hyphens in between.
+/// Returns whether a text consists of lower-case letters and digits, separated by a dot, by one or two underscores, or
+/// by hyphens.
 fn is_path_component(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let separators: Vec<&str> = text.split(is_plain).filter(|part| !part.is_empty()).collect();
@@ -359,7 +361,7 @@ fn containers<'a>(pod: Value<'a>, arena: &'a Bump, change: impl Fn(Value<'a>) ->
     if spec.is_null() { pod } else { with(pod, &["spec"], Some(spec), arena) }
 }
 
-/// Returns a map with the entries of another one that it lacks.
+/// Returns a map, with entries added from another map whose keys it lacks.
 fn filled<'a>(map: Option<Value<'a>>, from: Option<Value<'a>>, arena: &'a Bump) -> Option<Value<'a>> {
     let from = from.and_then(Value::as_map).unwrap_or(Map::EMPTY);
     let map = map.and_then(Value::as_map).unwrap_or(Map::EMPTY);
@@ -416,7 +418,7 @@ fn namespace_label<'a>(namespace: Value<'a>, arena: &'a Bump) -> Value<'a> {
     with(namespace, &["metadata", "labels", "kubernetes.io/metadata.name"], Some(Value::String(name)), arena)
 }
 
-/// A new pod keeps the quality of service that a request says.
+/// Sets the status of a new pod. A quality of service class in the request is kept.
 fn pod_status<'a>(pod: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let given = pod.get("status").map_or("", |status| text(status, "qosClass"));
     let class = if given.is_empty() { quality(pod) } else { given };
@@ -424,8 +426,8 @@ fn pod_status<'a>(pod: Value<'a>, arena: &'a Bump) -> Value<'a> {
     with(pod, &["status"], Some(Value::Map(Map::sorted(arena.alloc_slice_copy(&members)))), arena)
 }
 
-/// Returns `Guaranteed` if all containers have limits of cpu and memory that are their requests, `BestEffort` if none has any,
-/// else `Burstable`.
+/// Returns `Guaranteed` if all containers have limits for cpu and memory that equal their requests, `BestEffort` if
+/// none has limits or requests, and otherwise `Burstable`.
 fn quality(pod: Value<'_>) -> &'static str {
     let spec = pod.get("spec").unwrap_or(Value::Null);
     let lists = ["containers", "initContainers"].map(|key| spec.get(key).and_then(Value::as_list).unwrap_or_default());

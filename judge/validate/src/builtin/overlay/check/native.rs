@@ -1,4 +1,5 @@
-//! Rules that the files name because neither the table nor CEL can say them, with a file for each API group.
+//! Rules that neither the table nor CEL can express. The files refer to them by name. There is a module for each API
+//! group.
 
 mod access;
 mod admission;
@@ -19,7 +20,7 @@ mod warnings;
 use super::{At, Found};
 use kubeshape_value::{Bump, Map, Value};
 
-/// A native rule. It sees a field, and adds what it finds.
+/// A native rule. It gets a field, and adds its errors.
 pub(super) type Check = fn(&At<'_, '_>, &mut Found);
 
 /// The rules of a group, by name.
@@ -43,10 +44,10 @@ const GROUPS: [Names; 15] = [
     warnings::NAMES,
 ];
 
-/// What all groups use.
+/// Rules that all groups use.
 const METADATA: Names = &[("metadata", metadata), ("metadata of update", metadata_of_update)];
 
-/// The metadata of the object as that of a new one: `ValidateObjectMeta`, which some kinds call for updates, too.
+/// Checks the metadata like that of a new object: `ValidateObjectMeta`, which some kinds call for updates, too.
 fn metadata(at: &At<'_, '_>, found: &mut Found) {
     found.errors.extend(at.scope.metadata.errors(at.scope.root, at.scope.namespaced));
 }
@@ -61,27 +62,27 @@ pub(super) fn named(name: &str) -> Option<Check> {
     GROUPS.iter().flat_map(|names| names.iter()).find(|(known, _)| *known == name).map(|(_, check)| *check)
 }
 
-/// The text of a member; empty if it is absent.
+/// Returns the text of a member. Empty if it is absent.
 fn text<'a>(value: Value<'a>, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A member; `Null` if it is absent.
+/// Returns a member. `Null` if it is absent.
 fn get<'a>(value: Value<'a>, key: &str) -> Value<'a> {
     value.get(key).unwrap_or(Value::Null)
 }
 
-/// A value with another member, or without it.
+/// Returns a value with a member replaced or removed.
 fn with<'a>(value: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
     Value::Map(value.as_map().unwrap_or(Map::EMPTY).with(key, member, arena))
 }
 
-/// The items of a member that is a list; none if it is absent.
+/// Returns the items of a member that is a list. Empty if it is absent.
 fn items<'a>(value: Value<'a>, key: &str) -> &'a [Value<'a>] {
     value.get(key).and_then(Value::as_list).unwrap_or_default()
 }
 
-/// The entries of a member that is a map; none if it is absent.
+/// Returns the entries of a member that is a map. Empty if it is absent.
 fn entries<'a>(value: Value<'a>, key: &str) -> &'a [(&'a str, Value<'a>)] {
     value.get(key).and_then(Value::as_map).map(Map::entries).unwrap_or_default()
 }
@@ -91,7 +92,7 @@ fn flag(value: Value<'_>, key: &str) -> bool {
     matches!(value.get(key), Some(Value::Bool(true)))
 }
 
-/// The number of a member.
+/// Returns the number of a member.
 fn number(value: Value<'_>, key: &str) -> Option<i64> {
     if let Some(Value::Int(number)) = value.get(key) { Some(number) } else { None }
 }

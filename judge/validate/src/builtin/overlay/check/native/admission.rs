@@ -21,7 +21,7 @@ const MATCH: [&str; 2] = ["Equivalent", "Exact"];
 const REVIEWS: [&str; 2] = ["v1", "v1beta1"];
 const NO_EFFECTS: [&str; 2] = ["None", "NoneOnDryRun"];
 
-/// A text that is one of a list, if it is there.
+/// Checks that a text, if present, is one of a list.
 fn supported(value: Value<'_>, key: &str, allowed: &[&str], path: &Path<'_>, found: &mut Found) {
     let member = get(value, key);
     if !member.is_null() && !allowed.contains(&member.as_str().unwrap_or_default()) {
@@ -118,7 +118,7 @@ fn qualified_name(name: &str, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// `ValidateWebhookURL`, of what Go's parser accepts.
+/// `ValidateWebhookURL`, as far as Go's parser accepts the URL.
 fn webhook_url(url: &str, path: &Path<'_>, found: &mut Found) {
     let (url, fragment) = url.split_once('#').unwrap_or((url, ""));
     let (url, query) = url.split_once('?').unwrap_or((url, ""));

@@ -26,7 +26,7 @@ fn string(value: Value<'_>) -> Value<'_> {
     if value.is_null() { Value::String("") } else { value }
 }
 
-/// The selector and the template of a Deployment, a ReplicaSet or a DaemonSet at `spec`.
+/// Checks the selector and the template of a Deployment, a ReplicaSet or a DaemonSet at `spec`.
 fn workload(at: &At<'_, '_>, found: &mut Found) {
     let kind = at.scope.kind;
     let selector = at.get("selector");
@@ -59,7 +59,7 @@ fn workload(at: &At<'_, '_>, found: &mut Found) {
     }
     let old = get(get(at.scope.old.unwrap_or(Value::Null), "spec"), "template");
     pod_template(template, old, true, &[], &template_path, found);
-    // Deployments are checked as their sets.
+    // Deployments are checked like their ReplicaSets.
     restarts(template, &template_path, if kind == "DaemonSet" { kind } else { "ReplicaSet" }, found);
 }
 
@@ -69,7 +69,7 @@ fn labels_differ(template: Value<'_>, path: &Path<'_>, found: &mut Found) {
     found.invalid(&path.child("labels"), labels, "`selector` does not match template `labels`");
 }
 
-/// Pods of sets always restart, and never end.
+/// Checks that pods of sets always restart and never end.
 fn restarts(template: Value<'_>, path: &Path<'_>, kind: &str, found: &mut Found) {
     let spec = get(template, "spec");
     let path = path.child("spec");
@@ -82,7 +82,7 @@ fn restarts(template: Value<'_>, path: &Path<'_>, kind: &str, found: &mut Found)
     }
 }
 
-/// A ReplicationController: `ValidateReplicationControllerSpec`, from the selector on.
+/// Checks a ReplicationController: `ValidateReplicationControllerSpec`, from the selector on.
 fn set_template(at: &At<'_, '_>, found: &mut Found) {
     let selector = entries(at.value, "selector");
     if selector.is_empty() {
@@ -125,7 +125,7 @@ fn at_most_all(value: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// The strategy of a Deployment: `ValidateDeploymentStrategy`.
+/// Checks the strategy of a Deployment: `ValidateDeploymentStrategy`.
 fn rolling_update(at: &At<'_, '_>, found: &mut Found) {
     let path = at.path.child("rollingUpdate");
     let rolling = at.get("rollingUpdate");
@@ -152,7 +152,7 @@ fn rolling_update(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// The strategy of a DaemonSet: `ValidateDaemonSetUpdateStrategy`.
+/// Checks the strategy of a DaemonSet: `ValidateDaemonSetUpdateStrategy`.
 fn set_strategy(at: &At<'_, '_>, found: &mut Found) {
     let path = at.path.child("rollingUpdate");
     let rolling = at.get("rollingUpdate");
@@ -180,7 +180,7 @@ fn set_strategy(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// The data of a new ControllerRevision: `ValidateControllerRevisionCreate`.
+/// Checks the data of a new ControllerRevision: `ValidateControllerRevisionCreate`.
 fn revision_data(at: &At<'_, '_>, found: &mut Found) {
     match at.value {
         Value::Null => found.required(at.path, "data is mandatory"),
@@ -189,7 +189,8 @@ fn revision_data(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// Counts in a status: not negative, not more than others, and `collisionCount` only grows.
+/// Checks the counts in a status: they are not negative and not larger than certain others, and `collisionCount` only
+/// grows.
 fn replica_counts(at: &At<'_, '_>, found: &mut Found) {
     let kind = at.scope.kind;
     let fields: &[&str] = match kind {
@@ -251,7 +252,7 @@ fn replica_counts(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// The spec of a StatefulSet: `ValidateStatefulSetSpec`.
+/// Checks the spec of a StatefulSet: `ValidateStatefulSetSpec`.
 fn stateful_set(at: &At<'_, '_>, found: &mut Found) {
     let old = at.scope.old.map(|old| get(old, "spec"));
     let skips_template = old.is_some_and(|old| {
@@ -356,7 +357,7 @@ fn set_selector(spec: Value<'_>, old: Value<'_>, checks_template: bool, path: &P
     template_annotations(template, &path, found);
 }
 
-/// What of a StatefulSet may change: `ValidateStatefulSetUpdate`.
+/// Checks which fields of a StatefulSet changed: `ValidateStatefulSetUpdate`.
 fn stateful_set_update(at: &At<'_, '_>, found: &mut Found) {
     const MAY: [&str; 7] = [
         "replicas",

@@ -23,10 +23,10 @@ pub(super) const NAMES: Names = &[
 /// The labels of the pods of a Job.
 const UID: &str = "batch.kubernetes.io/controller-uid";
 const NAME: &str = "batch.kubernetes.io/job-name";
-/// The most pods of an indexed job at once.
+/// The maximum number of parallel pods of an indexed job.
 const MAX_PARALLELISM: i64 = 100_000;
 
-/// The directories of the database of time zones. What is in them is not checked.
+/// The directories of the time zone database. The zones in them are not checked.
 const REGIONS: [&str; 18] = [
     "Africa",
     "America",
@@ -102,12 +102,12 @@ fn string(value: Value<'_>) -> Value<'_> {
     if value.is_null() { Value::String("") } else { value }
 }
 
-/// An error that shows no value.
+/// Adds an error that shows no value.
 fn wrong(path: &Path<'_>, detail: &str, found: &mut Found) {
     found.errors.push(Error::invalid(path, BadValue::Omitted, detail, 0));
 }
 
-/// A Job: `validateGeneratedSelector` of new ones, and `ValidateJobSpec`.
+/// Checks a Job: `validateGeneratedSelector` for new ones, and `ValidateJobSpec`.
 fn job(at: &At<'_, '_>, found: &mut Found) {
     let (spec, path) = (at.get("spec"), at.path.child("spec"));
     if at.scope.old.is_none() || !crate::Change::SelectorsOfNewJobs.is_in(at.scope.metadata.release) {
@@ -173,7 +173,7 @@ fn generated_selector(at: &At<'_, '_>, spec: Value<'_>, path: &Path<'_>, found: 
     }
 }
 
-/// Pods of an indexed Job have its name with an index as their host name: `ValidateJob`.
+/// Checks the name of an indexed Job. Its pods have that name and an index as their host name: `ValidateJob`.
 fn job_name(at: &At<'_, '_>, found: &mut Found) {
     let spec = at.get("spec");
     let completions = number(spec, "completions").unwrap_or(0);
@@ -499,13 +499,13 @@ fn count_indexes(text: &str, completions: i64) -> Result<i64, String> {
     Ok(total)
 }
 
-/// What of a Job stays: `ValidateJobSpecUpdate`.
+/// Checks that immutable fields of a Job are unchanged: `ValidateJobSpecUpdate`.
 fn job_update(at: &At<'_, '_>, found: &mut Found) {
     const FROZEN: &str = "field is immutable";
     let Some(old_job) = at.scope.old else { return };
     let old = get(old_job, "spec");
     let spec = at.value;
-    // `ValidateJobUpdate` repeats what `ValidateJob` checked.
+    // `ValidateJobUpdate` repeats what `ValidateJob` already checked.
     whole_spec(at, spec, at.path, found);
     let completions_path = at.path.child("completions");
     let completions = spec.get("completions");
@@ -534,8 +534,8 @@ fn job_update(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// `validatePodTemplateUpdate`: labels, annotations and what chooses nodes may change while a Job waits for its first start, and
-/// resources while it is suspended.
+/// `validatePodTemplateUpdate`: labels, annotations and node selection may change while a Job waits for its first
+/// start, and resources may change while it is suspended.
 fn template_update(
     new: Value<'_>,
     old: Value<'_>,
@@ -579,7 +579,7 @@ fn template_update(
     }
 }
 
-/// The status of a Job: `ValidateJobStatusUpdate`, where most rules are about what the request changes.
+/// Checks the status of a Job: `ValidateJobStatusUpdate`. Most of its rules are about what the request changes.
 fn job_status(at: &At<'_, '_>, found: &mut Found) {
     let old = get(at.scope.old.unwrap_or(Value::Null), "status");
     for key in ["active", "succeeded", "failed", "ready", "terminating"] {
@@ -621,12 +621,12 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// Whether a field changes.
+    /// Returns whether a field changes.
     fn of(self, key: &str) -> bool {
         !same(get(self.new, key), get(self.old, key))
     }
 
-    /// Whether one of some conditions becomes true or ceases to be.
+    /// Returns whether one of these conditions becomes true or stops being true.
     fn condition(self, kinds: &[&str]) -> bool {
         let is = |status| kinds.iter().any(|kind| is_true(status, kind));
         is(self.new) != is(self.old)
@@ -641,7 +641,7 @@ fn is_true(status: Value<'_>, kind: &str) -> bool {
     is_condition(status, kind, "True")
 }
 
-/// Pods that ended and are not counted yet have uids that appear once.
+/// Checks that the uids of ended pods that are not counted yet appear only once.
 fn uncounted(at: &At<'_, '_>, found: &mut Found) {
     let path = at.path.child("uncountedTerminatedPods");
     let mut seen = BTreeSet::new();
@@ -658,7 +658,7 @@ fn uncounted(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// What a Job has that is finished, and what it no longer has.
+/// Checks what a finished Job must have and must not have.
 fn finished(at: &At<'_, '_>, change: Change<'_>, found: &mut Found) {
     let (status, path) = (at.value, at.path);
     let (complete, failed) = (is_true(status, "Complete"), is_true(status, "Failed"));
@@ -772,7 +772,7 @@ fn job_conditions(at: &At<'_, '_>, change: Change<'_>, found: &mut Found) {
     add(is_true(old, "Complete") && !was_met && met, detail);
 }
 
-/// A CronJob: `validateCronJobSpec`.
+/// Checks a CronJob: `validateCronJobSpec`.
 fn cron_job(at: &At<'_, '_>, found: &mut Found) {
     let spec = at.value;
     let old = at.scope.old.map(|old| get(old, "spec"));
@@ -824,7 +824,7 @@ fn cron_job(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// `validateTimeZone`, without the names of a database.
+/// `validateTimeZone`, without the zone names of a database.
 fn time_zone(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let Some(zone) = spec.get("timeZone") else { return };
     let path = path.child("timeZone");

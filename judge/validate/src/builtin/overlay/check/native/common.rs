@@ -1,4 +1,4 @@
-//! What rules of several groups have in common.
+//! Checks that rules of several groups share.
 
 use super::{Found, text};
 use crate::builtin::address;
@@ -12,30 +12,30 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-/// The protocols of ports, in the order of messages.
+/// The protocols of ports, in the order in which messages list them.
 pub(super) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 /// `FieldImmutableErrorMsg`
 pub(super) const IMMUTABLE: &str = "field is immutable";
 const INVALID_CIDR: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
-/// The texts of a list.
+/// Returns the texts of a list.
 pub(super) fn texts<'a>(items: &[Value<'a>]) -> Vec<&'a str> {
     items.iter().map(|item| item.as_str().unwrap_or_default()).collect()
 }
 
-/// Says of each key whether it appeared before.
+/// Returns for each key whether it appeared before.
 pub(super) fn repeats<K: Ord>(keys: impl IntoIterator<Item = K>) -> Vec<bool> {
     let mut seen = BTreeSet::new();
     keys.into_iter().map(|key| !seen.insert(key)).collect()
 }
 
-/// The places of the keys that appeared before.
+/// Returns the indices of the keys that appeared before.
 pub(super) fn repeated<K: Ord>(keys: impl IntoIterator<Item = K>) -> Vec<usize> {
     let repeats = repeats(keys).into_iter().enumerate();
     repeats.filter(|(_, repeats)| *repeats).map(|(at, _)| at).collect()
 }
 
-/// Whether a member is the same in two objects; an absent one is `Null`.
+/// Returns whether a member is the same in two objects. An absent member counts as `Null`.
 pub(super) fn same(a: Value<'_>, b: Value<'_>, key: &str) -> bool {
     let of = |value: Value<'_>| {
         value.get(key).filter(|value| !crate::typed::is_empty(*value)).map(|value| value.to_string())
@@ -43,19 +43,19 @@ pub(super) fn same(a: Value<'_>, b: Value<'_>, key: &str) -> bool {
     of(a) == of(b)
 }
 
-/// Whether two values are equal, where an absent one and an empty one are the same.
+/// Returns whether two values are equal. Absent and empty values are equal.
 pub(super) fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
     deep_equal(a, b) || crate::typed::is_empty(a) && crate::typed::is_empty(b)
 }
 
-/// Refuses another value than that of the stored object: `ValidateImmutableField`.
+/// Rejects a value that differs from that of the stored object: `ValidateImmutableField`.
 pub(super) fn immutable(new: Value<'_>, old: Value<'_>, path: &Path<'_>, found: &mut Found) {
     if !is_same(new, old) {
         found.invalid(path, new, IMMUTABLE);
     }
 }
 
-/// A text that must be one of a list; an empty one is required if `required`.
+/// Checks that a text is one of a list. An empty text is an error if `required` is set.
 pub(super) fn one_of(value: Value<'_>, key: &str, allowed: &[&str], path: &Path<'_>, found: &mut Found) {
     let path = path.child(key);
     match text(value, key) {
@@ -65,7 +65,7 @@ pub(super) fn one_of(value: Value<'_>, key: &str, allowed: &[&str], path: &Path<
     }
 }
 
-/// A text that must be there and have a form.
+/// Checks that a text is present and has a certain form.
 pub(super) fn required_as(value: Value<'_>, key: &str, form: fn(&str) -> Messages, path: &Path<'_>, found: &mut Found) {
     let path = path.child(key);
     match text(value, key) {
@@ -74,7 +74,7 @@ pub(super) fn required_as(value: Value<'_>, key: &str, form: fn(&str) -> Message
     }
 }
 
-/// A text that has a form if it is there and not empty.
+/// Checks that a text has a certain form if it is present and not empty.
 pub(super) fn optional_as(value: Value<'_>, key: &str, form: fn(&str) -> Messages, path: &Path<'_>, found: &mut Found) {
     let text = text(value, key);
     if !text.is_empty() {
@@ -87,7 +87,7 @@ pub(super) fn segment(text: &str) -> Messages {
     names::path_segment(text, false)
 }
 
-/// A number of a port: `IsValidPortNum`.
+/// Checks a port number: `IsValidPortNum`.
 pub(super) fn port_number(value: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let number = if let Value::Int(number) = value { number } else { 0 };
     if !(1..=65_535).contains(&number) {
@@ -95,7 +95,7 @@ pub(super) fn port_number(value: Value<'_>, path: &Path<'_>, found: &mut Found) 
     }
 }
 
-/// Reads an address as `ParseIPSloppy`: numbers may have leading zeros.
+/// Reads an address like `ParseIPSloppy`: numbers may have leading zeros.
 pub(super) fn parse_ip(text: &str) -> Option<IpAddr> {
     if !is_ip(text, true) {
         return None;
@@ -109,7 +109,7 @@ pub(super) fn parse_ip(text: &str) -> Option<IpAddr> {
     })
 }
 
-/// Whether Go takes an address for one of version 4.
+/// Returns whether Go treats an address as version 4.
 pub(super) fn is_v4(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(_) => true,
@@ -117,7 +117,7 @@ pub(super) fn is_v4(address: IpAddr) -> bool {
     }
 }
 
-/// `IsValidIPForLegacyField` with strict validation (1.36 and later). `old` are addresses that are stored already.
+/// `IsValidIPForLegacyField` with strict validation (1.36 and later). `old` are the addresses that are already stored.
 pub(super) fn legacy_ip(text: &str, old: &BTreeSet<&str>) -> Messages {
     let messages = address::canonical(text);
     let is_canonical_only = messages.iter().all(|message| message.starts_with("must be in canonical form"));
@@ -155,7 +155,8 @@ pub(super) fn endpoint_ip(text: &str, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// A network: its address, the bits of its prefix, and whether it is one of version 4. As `ParseCIDRSloppy`.
+/// A network: its address, the length of its prefix in bits, and whether it is version 4. Parsed like
+/// `ParseCIDRSloppy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Network {
     pub(super) address: u128,
@@ -181,7 +182,7 @@ impl Network {
         if host >= 128 { 0 } else { (u128::MAX >> (128 - bits)) & !((1 << host) - 1) }
     }
 
-    /// Whether a network lies within this one and is smaller.
+    /// Returns whether another network lies within this one and is smaller.
     pub(super) fn has_within(self, other: Network) -> bool {
         self.is_v4 == other.is_v4
             && self.prefix < other.prefix
@@ -267,12 +268,12 @@ pub(super) fn domain_prefixed_path(text: &str, path: &Path<'_>, found: &mut Foun
     }
 }
 
-/// Whether a text is an address.
+/// Returns whether a text is an address.
 pub(super) fn is_address(text: &str) -> bool {
     parse_ip(text).is_some()
 }
 
-/// The sign of a quantity; that of nothing is zero's.
+/// Returns the sign of a quantity. An absent quantity counts as zero.
 pub(super) fn sign(quantity: Value<'_>) -> Ordering {
     let parsed = quantity.as_str().and_then(|text| Quantity::parse(text).ok()).zip(Quantity::parse("0").ok());
     parsed.map_or(Ordering::Equal, |(quantity, zero)| quantity.compare(&zero))

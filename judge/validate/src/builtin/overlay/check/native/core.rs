@@ -1,4 +1,4 @@
-//! Rules of the core group, without pods.
+//! Rules of the core group, except those for pods.
 
 use super::super::form::config_map_key;
 use super::super::{At, Found};
@@ -9,7 +9,7 @@ use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
 use kubeshape_yaml::go::syntax;
 
-/// The most bytes of the data of a Secret or a ConfigMap: `MaxSecretSize`.
+/// The maximum size of the data of a Secret or a ConfigMap in bytes: `MaxSecretSize`.
 const MAX_DATA: usize = 1 << 20;
 
 pub(super) const NAMES: Names = &[
@@ -21,7 +21,7 @@ pub(super) const NAMES: Names = &[
     ("secret type", secret_type),
 ];
 
-/// How many bytes a text in base64 has.
+/// Returns the number of bytes that a base64 text encodes.
 fn decoded_len(text: &str) -> usize {
     let padding = text.bytes().rev().take_while(|byte| *byte == b'=').count();
     (text.len() / 4 * 3).saturating_sub(padding)
@@ -50,7 +50,8 @@ fn config_map_data(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// Data of an object whose `immutable` is true: `ValidateConfigMapUpdate`, `ValidateSecretUpdate`.
+/// Checks that the data of an object whose `immutable` is true is unchanged: `ValidateConfigMapUpdate`,
+/// `ValidateSecretUpdate`.
 fn frozen_data(at: &At<'_, '_>, found: &mut Found) {
     let old = at.scope.old.unwrap_or(Value::Null);
     if !super::flag(old, "immutable") {
@@ -80,7 +81,7 @@ fn secret_data(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// The keys that types of secrets need: `ValidateSecret`.
+/// Checks the keys that types of secrets require: `ValidateSecret`.
 fn secret_type(at: &At<'_, '_>, found: &mut Found) {
     let data = at.get("data");
     let data_path = at.path.child("data");
@@ -116,7 +117,7 @@ fn secret_type(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// What `encoding/json` says of bytes that are no object.
+/// Returns the error of `encoding/json` for bytes that are not an object.
 fn json_error(base64: &str) -> Option<String> {
     use base64::Engine;
     let bytes = base64::engine::general_purpose::STANDARD.decode(base64).ok()?;

@@ -33,7 +33,7 @@ fn claim(at: &At<'_, '_>, found: &mut Found) {
     device_claim(get(get(at.value, "spec"), "devices"), &at.path.child("spec").child("devices"), found);
 }
 
-/// The spec of a claim or a template does not change.
+/// Checks that the spec of a claim or a template is unchanged.
 fn spec_change(at: &At<'_, '_>, found: &mut Found) {
     let Some(old) = at.scope.old else { return };
     let spec = get(at.value, "spec");
@@ -49,7 +49,7 @@ fn template(at: &At<'_, '_>, found: &mut Found) {
     device_claim(get(get(spec, "spec"), "devices"), &path.child("spec").child("devices"), found);
 }
 
-/// `ValidateTemplateObjectMeta`: only labels and annotations.
+/// `ValidateTemplateObjectMeta`: only labels and annotations are allowed.
 fn template_metadata(metadata: Value<'_>, path: &Path<'_>, found: &mut Found) {
     form::Form::Annotations.check(get(metadata, "annotations"), &path.child("annotations"), found);
     form::Form::Labels.check(get(metadata, "labels"), &path.child("labels"), found);
@@ -201,7 +201,7 @@ fn selectors(owner: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// Whether an expression says which devices are selected: `CompileCELExpression` of `k8s.io/dynamic-resource-allocation`.
+/// Checks whether an expression can select devices: `CompileCELExpression` of `k8s.io/dynamic-resource-allocation`.
 /// Expressions with `cel.bind` are not checked.
 fn selects(expression: &str) -> Result<(), String> {
     static ENVIRONMENT: OnceLock<Option<Env>> = OnceLock::new();
@@ -224,12 +224,12 @@ fn selects(expression: &str) -> Result<(), String> {
     }
 }
 
-/// A text; empty if it is absent.
+/// Returns a text. Empty if it is absent.
 fn string(value: Value<'_>) -> Value<'_> {
     if value.is_null() { Value::String("") } else { value }
 }
 
-/// `validateRequestNameRef`, of the `requests` of a constraint or a configuration.
+/// `validateRequestNameRef`, for the `requests` of a constraint or a configuration.
 fn request_names(owner: Value<'_>, requests: &[Value<'_>], path: &Path<'_>, found: &mut Found) {
     let path = path.child("requests");
     let list = texts(items(owner, "requests"));
@@ -374,7 +374,7 @@ fn claim_status(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// The status of devices, which must be allocated: `validateDeviceStatus`.
+/// Checks the status of devices, which must be allocated: `validateDeviceStatus`.
 fn device_statuses(status: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let id = |device: Value<'_>| ["driver", "pool", "device", "shareID"].map(|key| text(device, key).to_owned());
     let results = items(get(get(status, "allocation"), "devices"), "results");
@@ -594,7 +594,7 @@ fn attribute(attribute: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// A version as semver.org writes it.
+/// Returns whether a text is a version in the syntax of semver.org.
 fn is_version(text: &str) -> bool {
     let (rest, build) = text.split_once('+').map_or((text, None), |(rest, build)| (rest, Some(build)));
     let (core, pre) = rest.split_once('-').map_or((rest, None), |(core, pre)| (core, Some(pre)));

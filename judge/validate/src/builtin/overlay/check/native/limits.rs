@@ -21,7 +21,7 @@ pub(super) const NAMES: Names = &[
 
 /// `standardContainerResources`
 const CONTAINER: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
-/// Resources of quotas without those that are counted as integers.
+/// Resources of quotas, except those that are counted as integers.
 const QUOTA: [&str; 10] = [
     "cpu",
     "memory",
@@ -56,7 +56,7 @@ const SCOPES: [&str; 7] = [
     "CrossNamespacePodAffinity",
 ];
 
-/// Whether a resource is one of huge pages, also as a request in a quota.
+/// Returns whether a resource is for huge pages, also as a request in a quota.
 fn is_huge_page(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
@@ -167,7 +167,7 @@ fn quota(at: &At<'_, '_>, found: &mut Found) {
 /// Returns the resources that a scope does not fit, or only the first one when there are too many errors.
 fn misfits<'h>(scope: &str, hard: &'h [&str], found: &Found) -> impl Iterator<Item = &'h str> + use<'h> {
     let most = match scope {
-        // Every resource fits a scope that is not known.
+        // Every resource fits an unknown scope.
         scope if !SCOPES.contains(&scope) => 0,
         _ if found.errors.is_full() => 1,
         _ => usize::MAX,
@@ -313,7 +313,8 @@ fn limit_item(limit: Value<'_>, kind: &str, path: &Path<'_>, found: &mut Found) 
     }
 }
 
-/// Which is small, which is large, what errors call them, the field of the error, and whether its value is the large one.
+/// The smaller and the larger of two limits, with their names in errors; the field of the error; and whether its value
+/// is the larger one.
 type Bound<'b> = ((&'b str, &'b str), (&'b str, &'b str), &'b str, bool);
 
 fn limits_of(limit: Value<'_>, is_pod: bool, name: &str, path: &Path<'_>, found: &mut Found) {
@@ -352,7 +353,7 @@ fn limits_of(limit: Value<'_>, is_pod: bool, name: &str, path: &Path<'_>, found:
             }
         }
     }
-    // Resources that cannot be given twice.
+    // Resources that cannot be overcommitted.
     let can_overcommit = is_native(name) && !is_huge_page(name);
     if let (Some(default), Some(request)) = (of("default"), of("defaultRequest"))
         && !can_overcommit
@@ -363,7 +364,7 @@ fn limits_of(limit: Value<'_>, is_pod: bool, name: &str, path: &Path<'_>, found:
     }
 }
 
-/// The limits of a RuntimeClass' overhead: `validateOverhead`.
+/// Checks the limits of a RuntimeClass' overhead: `validateOverhead`.
 fn overhead(at: &At<'_, '_>, found: &mut Found) {
     let path = at.path.child("limits");
     for (name, quantity) in entries(at.value, "podFixed") {

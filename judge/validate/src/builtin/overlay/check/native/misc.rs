@@ -1,4 +1,4 @@
-//! Rules of Events, Nodes, and of groups with few kinds.
+//! Rules of Events, Nodes, and groups with few kinds.
 
 use super::common::{IMMUTABLE, Network, immutable, legacy_cidr, one_of, repeated, repeats, required_as, same, texts};
 use super::{Names, entries, flag, get, items, number, text};
@@ -102,7 +102,7 @@ fn event_series(event: Value<'_>, found: &mut Found) {
     }
 }
 
-/// What `ValidateEventCreate` and `ValidateEventUpdate` check in addition.
+/// Checks what `ValidateEventCreate` and `ValidateEventUpdate` check in addition.
 fn event_change(at: &At<'_, '_>, found: &mut Found) {
     let event = at.value;
     let Some(old) = at.scope.old else {
@@ -176,7 +176,7 @@ const USAGES: [&str; 23] = [
     "timestamping",
 ];
 
-/// Whether bytes in base64 have a PEM block of a type first.
+/// Returns whether base64 text decodes to bytes that begin with a PEM block of a type.
 fn has_pem_block(encoded: &str, kind: &str) -> bool {
     let bytes = base64::engine::general_purpose::STANDARD.decode(encoded).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
@@ -184,7 +184,7 @@ fn has_pem_block(encoded: &str, kind: &str) -> bool {
     first.is_some_and(|block| block.starts_with(&format!("-----BEGIN {kind}-----")))
 }
 
-/// `validateCertificateSigningRequest`. What is in the block is not read.
+/// `validateCertificateSigningRequest`. The content of the block is not checked.
 fn signing_request(at: &At<'_, '_>, found: &mut Found) {
     const LEGACY: &str = "kubernetes.io/legacy-unknown";
     let spec = get(at.value, "spec");
@@ -281,7 +281,7 @@ fn signing_conditions(at: &At<'_, '_>, found: &mut Found) {
 /// `ValidateSignerName`
 fn signer_name(name: &str, path: &Path<'_>, found: &mut Found) {
     const MOST_DOMAIN: usize = 253;
-    /// The domain, and a path of a label and a domain.
+    /// The maximum length of a domain, and a path of a label and a domain.
     const MOST: usize = MOST_DOMAIN + 1 + MOST_DOMAIN + 1 + 63;
     if name.is_empty() {
         return found.required(path, "");
@@ -384,7 +384,7 @@ fn flow_schema(at: &At<'_, '_>, found: &mut Found) {
 }
 
 /// The specs of mandatory objects as Go prints them: `internalbootstrap.MandatoryFlowSchemas`,
-/// `MandatoryPriorityLevelConfigurations`. Of the level `exempt`, one field may differ.
+/// `MandatoryPriorityLevelConfigurations`. In the level `exempt`, one field may differ.
 const FIXED: [(&str, &str, &str); 4] = [
     (
         "FlowSchema",
@@ -420,7 +420,7 @@ const FIXED: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// The specs of mandatory objects are fixed.
+/// Checks that the specs of mandatory objects are unchanged.
 fn fixed(at: &At<'_, '_>, found: &mut Found) {
     let (kind, name) = (at.scope.kind, text(get(at.value, "metadata"), "name"));
     let Some((.., wanted)) = FIXED.iter().find(|(of, known, _)| (*of, *known) == (kind, name)) else { return };
@@ -573,7 +573,7 @@ fn flow_subject(subject: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// The conditions of a FlowSchema or a PriorityLevelConfiguration.
+/// Checks the conditions of a FlowSchema or a PriorityLevelConfiguration.
 fn condition_types(at: &At<'_, '_>, found: &mut Found) {
     let path = at.path.child("status");
     let path = path.child("conditions");
@@ -695,7 +695,7 @@ fn queues(queuing: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// `validateNodeTaints`. The path is that of upstream.
+/// `validateNodeTaints`. The path is the same as upstream.
 fn taints(at: &At<'_, '_>, found: &mut Found) {
     const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
     let path = at.path.child("metadata");
@@ -754,7 +754,7 @@ fn declared_features(status: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// Whether a name is one of a feature, with parts after it: `nodeDeclaredFeatureRegexp`.
+/// Returns whether a name is that of a feature, followed by parts: `nodeDeclaredFeatureRegexp`.
 fn is_feature(name: &str) -> bool {
     let is_part = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -837,7 +837,7 @@ fn node_change(at: &At<'_, '_>, found: &mut Found) {
 
 /// `ValidateLeaseSpec`
 fn lease(at: &At<'_, '_>, found: &mut Found) {
-    /// The only strategy of Kubernetes itself.
+    /// The only strategy that Kubernetes itself defines.
     const OLDEST: &str = "OldestEmulationVersion";
     let spec = get(at.value, "spec");
     let path = at.path.child("spec");
@@ -867,7 +867,7 @@ fn lease(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// `ValidatePriorityClass`, without its name.
+/// `ValidatePriorityClass`, without the check of its name.
 fn priority_class(at: &At<'_, '_>, found: &mut Found) {
     const MOST: i64 = 1_000_000_000;
     const POLICIES: [&str; 2] = ["PreemptLowerPriority", "Never"];
@@ -890,7 +890,7 @@ fn priority_class_change(at: &At<'_, '_>, found: &mut Found) {
     immutable(get(at.value, key), get(old, key), &at.path.child(key), found);
 }
 
-/// `ValidateRuntimeClass`, without its overhead and what a toleration is.
+/// `ValidateRuntimeClass`, without the checks of its overhead and of tolerations.
 fn runtime_class(at: &At<'_, '_>, found: &mut Found) {
     required_as(at.value, "handler", names::dns1123_label, at.path, found);
     let scheduling = get(at.value, "scheduling");

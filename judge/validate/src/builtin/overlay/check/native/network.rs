@@ -30,7 +30,7 @@ pub(super) const NAMES: Names = &[
 ];
 
 const NONE: &str = "None";
-/// Types of Services, in the order of messages.
+/// The types of Services, in the order in which messages list them.
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
 const FAMILY_POLICIES: [&str; 3] = ["PreferDualStack", "RequireDualStack", "SingleStack"];
@@ -56,7 +56,7 @@ fn is_external(spec: Value<'_>) -> bool {
     text(spec, "type") == "ExternalName"
 }
 
-/// `ValidateServiceCreate`, `ValidateServiceUpdate`, and what the allocation of addresses refuses before them.
+/// `ValidateServiceCreate`, `ValidateServiceUpdate`, and the errors of address allocation, which runs before them.
 fn check_service(at: &At<'_, '_>, found: &mut Found) {
     let scope = at.scope;
     let old = scope.old.map(spec);
@@ -293,7 +293,7 @@ fn checked_service(object: Value<'_>, spec: Value<'_>, old: Option<Value<'_>>, p
     let mut seen = BTreeSet::new();
     for (at, port) in ports.iter().enumerate() {
         if !seen.insert(key(port, number(*port, "port").unwrap_or(0))) {
-            // Upstream shows only what is compared.
+            // Upstream shows only the compared fields.
             let key = [("port", get(*port, "port")), ("protocol", get(*port, "protocol"))];
             found.duplicate(&ports_path.index(at), Value::Map(Map::sorted(&key)));
         }
@@ -361,7 +361,7 @@ fn source_ranges(object: Value<'_>, spec: Value<'_>, old: Option<Value<'_>>, pat
     let is_balancer = text(spec, "type") == "LoadBalancer";
     let ranges = texts(items(spec, "loadBalancerSourceRanges"));
     if !ranges.is_empty() {
-        // The path is in Go's spelling.
+        // The path has the spelling of the Go field.
         let path = path.child("LoadBalancerSourceRanges");
         if !is_balancer {
             found.forbidden(&path, BALANCER_ONLY);
@@ -386,7 +386,7 @@ fn source_ranges(object: Value<'_>, spec: Value<'_>, old: Option<Value<'_>>, pat
     }
 }
 
-/// `validateServiceExternalTrafficPolicy` and what follows it.
+/// `validateServiceExternalTrafficPolicy` and the checks that follow it.
 fn traffic(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let kind = text(spec, "type");
     let policy = text(spec, "externalTrafficPolicy");
@@ -422,7 +422,7 @@ fn traffic(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// The addresses of a load balancer: `ValidateLoadBalancerStatus`, `ValidateIngressLoadBalancerStatus`.
+/// Checks the addresses of a load balancer: `ValidateLoadBalancerStatus`, `ValidateIngressLoadBalancerStatus`.
 fn balancer(status: Value<'_>, old: Value<'_>, has_modes: bool, path: &Path<'_>, found: &mut Found) {
     const MODES: [&str; 2] = ["Proxy", "VIP"];
     let path = path.child("ingress");
@@ -993,7 +993,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn networks_are_read_as_go_reads_them() {
+    fn networks_are_parsed_like_in_go() {
         let network = |text| Network::parse(text).expect("a network");
         assert!(network("10.0.0.0/8").has_within(network("10.1.0.0/16")));
         assert!(!network("10.0.0.0/8").has_within(network("10.0.0.0/8")));

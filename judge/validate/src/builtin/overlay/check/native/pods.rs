@@ -1,5 +1,6 @@
-//! Rules about pods: `ValidatePodSpec` and what it calls (`pkg/apis/core/validation`). Options are those of the feature gates'
-//! defaults, and of what the old object already has (`GetValidationOptionsFromPodSpecAndMeta`).
+//! Rules about pods: `ValidatePodSpec` and the functions that it calls (`pkg/apis/core/validation`). The options are
+//! those of the default feature gates, and those for what the old object already has
+//! (`GetValidationOptionsFromPodSpecAndMeta`).
 
 mod claims;
 mod containers;
@@ -36,36 +37,36 @@ pub(super) const NAMES: Names = &[
     ("template warnings", template_warnings),
 ];
 
-/// Whether a quantity has a fraction.
+/// Returns whether a quantity has a fraction.
 pub(super) fn is_fraction(value: Value<'_>) -> bool {
     resources::quantity(value).is_some_and(|amount| !amount.clone().rounded_up(0).is_same(&amount))
 }
 
-/// Bits of a file's mode: `fileModeErrorMsg`.
+/// The error about the mode bits of a file: `fileModeErrorMsg`.
 const MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
 
-/// What the checks of a pod's spec know of the rest.
+/// What the checks of a pod's spec need to know about the rest of the object.
 pub(super) struct Pod<'a> {
     pub(super) spec: Value<'a>,
-    /// The metadata of a pod; `Null` for templates.
+    /// The metadata of a pod. `Null` for templates.
     pub(super) metadata: Value<'a>,
-    /// The spec that is replaced; `Null` if there is none.
+    /// The spec that is replaced. `Null` if there is none.
     pub(super) old: Value<'a>,
     pub(super) is_whole: bool,
     pub(super) volumes: BTreeSet<&'a str>,
     /// Volumes that come from a claim.
     pub(super) claims: BTreeSet<&'a str>,
-    /// Volumes that a kind adds to its pods.
+    /// Volumes that the kind adds to its pods.
     pub(super) added: BTreeSet<&'a str>,
     pub(super) resource_claims: BTreeSet<&'a str>,
     pub(super) grace: Option<i64>,
     pub(super) host_users: bool,
-    /// Where pods get their names from others, these are not checked.
+    /// Whether host names are checked. They are not checked if pods get their names from another object.
     pub(super) is_named: bool,
     pub(super) allows: Allows,
 }
 
-/// What is tolerated because the old object has it.
+/// What is allowed because the old object has it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Allows {
     selectors: bool,
@@ -130,7 +131,7 @@ impl Allows {
     }
 }
 
-/// The containers of a spec, with their fields.
+/// Returns the containers of a spec, with their fields.
 pub(super) fn all_containers(spec: Value<'_>) -> impl Iterator<Item = (&'static str, usize, Value<'_>)> {
     ["initContainers", "containers", "ephemeralContainers"]
         .into_iter()
@@ -147,7 +148,7 @@ fn require(value: Value<'_>, key: &str, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// Checks a text by a function, if it is there.
+/// Checks a text with a function, if it is present.
 fn check_text(value: Value<'_>, key: &str, path: &Path<'_>, check: fn(&str) -> names::Messages, found: &mut Found) {
     let own = text(value, key);
     if !own.is_empty() {
@@ -155,7 +156,7 @@ fn check_text(value: Value<'_>, key: &str, path: &Path<'_>, check: fn(&str) -> n
     }
 }
 
-/// One of a few texts; if it is absent or empty, it is required or not checked.
+/// Checks that a text is one of a few. If it is absent or empty, it is an error or ignored, as `required` says.
 fn one_of(value: Value<'_>, key: &str, of: &[&str], required: bool, path: &Path<'_>, found: &mut Found) {
     let own = get(value, key);
     match own.as_str().unwrap_or_default() {
@@ -179,7 +180,7 @@ fn mode(value: Value<'_>, key: &str, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// A pod: `validatePodMetadataAndSpec`, without its metadata.
+/// Checks a pod: `validatePodMetadataAndSpec`, without its metadata.
 fn pod(at: &At<'_, '_>, found: &mut Found) {
     let old = get(at.scope.old.unwrap_or(Value::Null), "spec");
     let metadata = at.get("metadata");
@@ -217,7 +218,7 @@ fn template_warnings(at: &At<'_, '_>, found: &mut Found) {
     let generation = |object: Value<'_>| number(get(object, "metadata"), "generation");
     let is_same = |old: Value<'_>| generation(old) == generation(at.scope.root);
     if !at.scope.old.is_some_and(is_same) {
-        // An update of a ReplicationController warns of the template that is replaced (`rcStrategy.WarningsOnUpdate`).
+        // An update of a ReplicationController warns about the old template (`rcStrategy.WarningsOnUpdate`).
         let replaced = at.scope.old.filter(|_| at.scope.kind == "ReplicationController");
         let template = replaced.map_or(at.value, |old| get(get(old, "spec"), "template"));
         warnings::warnings(template, true, at.path, found);

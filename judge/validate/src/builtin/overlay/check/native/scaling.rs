@@ -104,7 +104,7 @@ pub(super) fn conditions(status: Value<'_>, path: &Path<'_>, found: &mut Found) 
     }
 }
 
-/// `validateHorizontalPodAutoscalerSpec`, of both versions.
+/// `validateHorizontalPodAutoscalerSpec`, for both versions.
 fn autoscaler(at: &At<'_, '_>, found: &mut Found) {
     let spec = get(at.value, "spec");
     let path = at.path.child("spec");
@@ -140,7 +140,7 @@ fn autoscaler(at: &At<'_, '_>, found: &mut Found) {
         let versions: Vec<String> = object_versions(old);
         versions.iter().any(|version| api_version_error(version, true).is_some())
     });
-    // Version v1 has one metric in a field of its own.
+    // Version v1 has one metric, in its own field.
     let usage = get(spec, "targetCPUUtilizationPercentage");
     let metrics_path = path.child("metrics");
     if let Value::Int(usage) = usage
@@ -183,7 +183,8 @@ fn api_version_error(version: &str, can_lack_group: bool) -> Option<String> {
     (!can_lack_group && !has_group).then(|| "apiVersion must specify API group".to_owned())
 }
 
-/// `ValidateCrossVersionObjectReference`. `allowed` says whether any version is allowed, and one without a group.
+/// `ValidateCrossVersionObjectReference`. `allowed` says whether any version is allowed, and whether one without a
+/// group is.
 fn reference(value: Value<'_>, allowed: (bool, bool), path: &Path<'_>, found: &mut Found) {
     for key in ["kind", "name"] {
         super::common::required_as(value, key, super::common::segment, path, found);

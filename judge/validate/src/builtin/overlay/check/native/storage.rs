@@ -67,7 +67,7 @@ fn volume_mode(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// A name of a class, if there is one.
+/// Checks the name of a class, if there is one.
 fn class(spec: Value<'_>, key: &str, path: &Path<'_>, found: &mut Found) {
     let name = text(spec, key);
     if !name.is_empty() {
@@ -167,8 +167,8 @@ fn check_volume(spec: Value<'_>, name: &str, is_inline: bool, path: &Path<'_>, f
 
 type Source = fn(Value<'_>, &str, &Path<'_>, &mut Found);
 
-/// The sources of volumes in the order of the checks: the field, its name in the paths of its own errors, what is required in it, and
-/// what else is checked.
+/// The sources of volumes in the order of their checks: the field, its name in the paths of its own errors, its
+/// required fields, and its other checks.
 const SOURCES: [(&str, &str, &[&str], Source); 22] = [
     ("hostPath", "hostPath", &["path"], host_path),
     ("gcePersistentDisk", "persistentDisk", &["pdName"], partition),
@@ -201,7 +201,7 @@ fn volume_sources(spec: Value<'_>, name: &str, path: &Path<'_>, found: &mut Foun
         if source.is_null() {
             continue;
         }
-        // Upstream does not look for others before a flexVolume.
+        // Upstream does not check for other sources before a flexVolume.
         if count > 0 && key != "flexVolume" {
             found.forbidden(&path.child(if key == "cephfs" { "cephFS" } else { key }), MORE_THAN_ONE);
             continue;
@@ -292,7 +292,7 @@ fn nfs(source: Value<'_>, _: &str, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// Whether Go splits a string into a host and a port: `net.SplitHostPort`.
+/// Returns whether Go splits a string into a host and a port: `net.SplitHostPort`.
 fn is_host_port(pair: &str) -> bool {
     let Some((host, port)) = pair.rsplit_once(':') else { return false };
     match host.strip_prefix('[') {
@@ -303,7 +303,7 @@ fn is_host_port(pair: &str) -> bool {
     }
 }
 
-/// `validateFlexVolumeSource`, without what is required.
+/// `validateFlexVolumeSource`, without the check of required fields.
 pub(super) fn flex(source: Value<'_>, _: &str, path: &Path<'_>, found: &mut Found) {
     let path = path.child("options");
     for (key, _) in entries(source, "options") {
@@ -315,7 +315,7 @@ pub(super) fn flex(source: Value<'_>, _: &str, path: &Path<'_>, found: &mut Foun
     }
 }
 
-/// `validateStorageOSVolumeSource`, without the secret.
+/// `validateStorageOSVolumeSource`, without the check of the secret.
 pub(super) fn storage_os(source: Value<'_>, path: &Path<'_>, found: &mut Found) {
     required_as(source, "volumeName", names::dns1123_label, path, found);
     let namespace = text(source, "volumeNamespace");
@@ -349,7 +349,7 @@ pub(super) fn quobyte(source: Value<'_>, _: &str, path: &Path<'_>, found: &mut F
 
 const NOT_INITIATOR: &str = "must be valid format";
 
-/// What is wrong with the name of an iSCSI target or initiator in a pod; `None` if nothing is.
+/// Returns what is wrong with the name of an iSCSI target or initiator in a pod, or `None` if it is valid.
 pub(super) fn initiator_error(name: &str) -> Option<&'static str> {
     let has_scheme = ["iqn", "eui", "naa"].iter().any(|scheme| name.starts_with(scheme));
     let detail = if has_scheme { NOT_INITIATOR } else { "must be valid format starting with iqn, eui, or naa" };
@@ -364,7 +364,8 @@ fn is_initiator(name: &str) -> bool {
     };
     match (name.get(..3), name.get(3..)) {
         (Some("iqn"), Some(_)) => {
-            // Upstream's expression may begin anywhere; of many places, only the first are tried.
+            // Upstream's expression may match anywhere. If there are many possible starts, only the first ones are
+            // tried.
             let mut starts = name.match_indices("iqn.").map(|(at, _)| at + 4);
             starts.by_ref().take(16).any(|at| name.get(at..).is_some_and(is_iqn)) || starts.next().is_some()
         }
@@ -374,7 +375,7 @@ fn is_initiator(name: &str) -> bool {
     }
 }
 
-/// Whether a string is a date, an authority and what it names: `2001-04.com.example:storage`.
+/// Returns whether a string is a date, an authority and a name: `2001-04.com.example:storage`.
 fn is_iqn(text: &str) -> bool {
     let digits = |range: std::ops::Range<usize>| {
         text.get(range).is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
@@ -492,7 +493,7 @@ fn driver_name(value: Value<'_>, key: &str, path: &Path<'_>, found: &mut Found) 
     found.messages(&path, Value::String(name), names::dns1123_subdomain(&name.to_lowercase()));
 }
 
-/// A quantity as a whole number: `Quantity.Value`.
+/// Returns a quantity as a whole number: `Quantity.Value`.
 fn whole(quantity: Value<'_>) -> Value<'_> {
     let number = quantity.as_str().and_then(|text| Quantity::parse(text).ok());
     let number = number.map(|number| number.rounded_up(0).approximate());
@@ -500,7 +501,7 @@ fn whole(quantity: Value<'_>) -> Value<'_> {
 }
 
 const CLAIM_SPEC: &str = "core.v1.PersistentVolumeClaimSpec";
-/// What claims may change.
+/// The error that says what may change in claims.
 const CLAIM_IS_FROZEN: &str =
     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
 
@@ -544,7 +545,7 @@ fn volume_change(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// Whether the affinity of a volume differs in nothing but labels that are stable now
+/// Returns whether the affinities of two volumes differ only in labels that are stable now
 /// (`getMaskNodeSelectorLabelChangeEqualities`).
 fn is_same_affinity(new: Value<'_>, old: Value<'_>) -> bool {
     const STABLE: [(&str, &str); 5] = [
@@ -598,7 +599,7 @@ fn claim_spec(at: &At<'_, '_>, found: &mut Found) {
     class(spec, "storageClassName", path, found);
     volume_mode(spec, path, found);
     let (source, reference) = (get(spec, "dataSource"), get(spec, "dataSourceRef"));
-    // A group that is not valid stays if the stored claim has one: `allowInvalidAPIGroupInDataSourceOrRef`.
+    // An invalid group is allowed if the stored claim has one: `allowInvalidAPIGroupInDataSourceOrRef`.
     let old = get(at.scope.old.unwrap_or(Value::Null), "spec");
     let is_wrong = |key| {
         let group = text(get(old, key), "apiGroup");
@@ -610,7 +611,7 @@ fn claim_spec(at: &At<'_, '_>, found: &mut Found) {
             data_source(source, any_group, &path.child(key), found);
         }
     }
-    // Upstream shows the path, a struct without members for JSON.
+    // Upstream shows the path as the value, which has no members in JSON.
     let mut differs = |detail: &str| {
         found.errors.push(Error::invalid(path, BadValue::Printed("{}".to_owned()), detail, 0));
     };
@@ -734,7 +735,7 @@ fn claim_change(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// `NormalizeDataSources`, of an object that an earlier release stored.
+/// `NormalizeDataSources`, for an object that an earlier release stored.
 fn with_both_sources<'a>(spec: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let (source, reference) = (get(spec, "dataSource"), get(spec, "dataSourceRef"));
     match (source.is_null(), reference.is_null()) {
@@ -887,7 +888,7 @@ fn storage_class(at: &At<'_, '_>, found: &mut Found) {
                 found.duplicate(&path.child("key"), Value::String(key));
             }
         }
-        // Upstream compares with as many empty maps as there are terms, too.
+        // Upstream also compares with as many empty maps as there are terms.
         let empty = if map.is_empty() { terms.len() } else { 0 };
         let before = seen.entry(map).or_default();
         found.duplicates(&expressions, Value::String(""), *before + empty);
@@ -1083,7 +1084,7 @@ fn volume_attachment(at: &At<'_, '_>, found: &mut Found) {
 
 fn volume_error(error: Value<'_>, path: &Path<'_>, found: &mut Found) {
     const MOST: usize = 1024;
-    // Upstream names the limit of another field.
+    // Upstream's message names the limit of another field.
     const SAID: usize = 256 * 1024;
     if text(error, "message").len() > MOST {
         found.too_long(&path.child("message"), SAID);

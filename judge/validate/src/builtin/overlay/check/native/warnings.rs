@@ -1,4 +1,5 @@
-//! Warnings of strategies: `WarningsOnCreate` and `WarningsOnUpdate` of `pkg/registry`. Those about pods are in `pods`.
+//! Warnings of strategies: `WarningsOnCreate` and `WarningsOnUpdate` of `pkg/registry`. Warnings about pods are in
+//! `pods`.
 
 use super::{Names, entries, get, items, number, text};
 use crate::builtin::address;
@@ -30,7 +31,7 @@ pub(super) const NAMES: Names = &[
     ("volume warnings", volume),
 ];
 
-/// Labels of nodes that are deprecated: `deprecatedNodeLabels` of `pkg/api/node`.
+/// Deprecated labels of nodes: `deprecatedNodeLabels` of `pkg/api/node`.
 const LABELS: [(&str, &str); 8] = [
     ("app.kubernetes.io/created-by", "deprecated since v1.9"),
     ("beta.kubernetes.io/arch", "deprecated since v1.14; use \"kubernetes.io/arch\" instead"),
@@ -46,7 +47,7 @@ const LABELS: [(&str, &str); 8] = [
 ];
 const STORAGE: &str = "storage";
 
-/// What is said of a deprecated label of nodes.
+/// Returns the text about a deprecated label of nodes.
 pub(super) fn deprecated_label(label: &str) -> Option<&'static str> {
     LABELS.iter().find(|(known, _)| *known == label).map(|(_, message)| *message)
 }
@@ -68,7 +69,8 @@ fn cidr(value: &str, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// Deprecated labels in the expressions of a term: `GetWarningsForNodeSelectorTerm`, `GetWarningsForNodeSelector`.
+/// Warns about deprecated labels in the expressions of a term: `GetWarningsForNodeSelectorTerm`,
+/// `GetWarningsForNodeSelector`.
 pub(super) fn expressions(term: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let path = path.child("matchExpressions");
     for (index, expression) in items(term, "matchExpressions").iter().enumerate() {
@@ -139,7 +141,7 @@ fn job(at: &At<'_, '_>, found: &mut Found) {
     job_spec(at, get(at.value, "spec"), "spec", found);
 }
 
-/// The part of `WarningsForJobSpec` that is not about pods.
+/// Warns about a Job: the part of `WarningsForJobSpec` that is not about pods.
 fn job_spec(at: &At<'_, '_>, spec: Value<'_>, path: &str, found: &mut Found) {
     const MOST_COMPLETIONS: i64 = 100_000;
     const MOST_PARALLEL: i64 = 10_000;
@@ -155,7 +157,7 @@ fn job_spec(at: &At<'_, '_>, spec: Value<'_>, path: &str, found: &mut Found) {
     }
 }
 
-/// The name of a new object becomes a part of host names.
+/// Warns about the name of a new object if it becomes part of host names.
 fn name_of_pods(at: &At<'_, '_>, found: &mut Found) {
     let messages = crate::names::dns1123_label(text(get(at.value, "metadata"), "name"));
     if at.scope.old.is_none() && !messages.is_empty() {
@@ -354,7 +356,7 @@ fn service(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// Addresses in a status.
+/// Warns about addresses in a status.
 fn status_addresses(at: &At<'_, '_>, found: &mut Found) {
     let status = get(at.value, "status");
     let path = at.path.child("status");

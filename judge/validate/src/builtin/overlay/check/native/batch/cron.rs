@@ -1,6 +1,6 @@
-//! Schedules of CronJobs, as `ParseStandard` of `github.com/robfig/cron` reads them.
+//! Schedules of CronJobs, in the syntax of `ParseStandard` of `github.com/robfig/cron`.
 
-/// The fields: the least and the most number, and names of numbers from the least on.
+/// The fields of a schedule: the minimum and maximum number, and names for numbers starting at the minimum.
 const FIELDS: [(u64, u64, &[&str]); 5] = [
     (0, 59, &[]),
     (0, 23, &[]),
@@ -10,7 +10,7 @@ const FIELDS: [(u64, u64, &[&str]); 5] = [
 ];
 const DESCRIPTORS: [&str; 7] = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
 
-/// Says what is wrong with a schedule.
+/// Returns what is wrong with a schedule.
 pub(super) fn check(schedule: &str) -> Result<(), String> {
     let mut rest = schedule;
     if rest.starts_with("TZ=") || rest.starts_with("CRON_TZ=") {

@@ -1,4 +1,4 @@
-//! Claims of volumes in pods and sets of them.
+//! Volume claims in pods and in sets of pods.
 
 use super::super::super::Found;
 use super::super::super::form::selector as label_selector;
@@ -19,7 +19,7 @@ pub(super) fn csi_driver_name(name: Value<'_>, path: &Path<'_>, found: &mut Foun
     found.messages(path, name, names::dns1123_subdomain(&own.to_lowercase()));
 }
 
-/// The spec of a claim that a pod or a set makes: `ValidatePersistentVolumeClaimSpec`.
+/// Checks the spec of a claim that a pod or a set creates: `ValidatePersistentVolumeClaimSpec`.
 pub(in super::super) fn claim_spec(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
     let modes_path = path.child("accessModes");

@@ -33,7 +33,7 @@ const RESOURCES: [&str; 6] = [
     "requests.memory",
 ];
 
-/// Checks the containers of all lists of a spec at a path.
+/// Checks the containers in all lists of a spec at a path.
 pub(super) fn containers(pod: &Pod<'_>, path: &Path<'_>, found: &mut Found) {
     let spec = pod.spec;
     let own = items(spec, "containers");
@@ -439,7 +439,7 @@ fn env_from(container: Value<'_>, path: &Path<'_>, found: &mut Found) {
             if name.is_empty() {
                 found.required(&own.child("name"), "");
             } else {
-                // The name may be the beginning of one.
+                // The name may be only a prefix.
                 let messages = names::dns1123_subdomain(&names::mask_trailing_dash(name));
                 found.messages(&own.child("name"), Value::String(name), messages);
             }
@@ -474,7 +474,7 @@ fn mounts(container: Value<'_>, pod: &Pod<'_>, path: &Path<'_>, found: &mut Foun
             let detail = "must not already exist as a path in volumeDevices";
             found.invalid(&own.child("mountPath"), Value::String(place), detail);
         }
-        // Upstream gives the path of the list for what follows.
+        // For the following checks, upstream uses the path of the list.
         check_text(*mount, "subPath", path, local_path, found);
         let expression = text(*mount, "subPathExpr");
         if !expression.is_empty() {
@@ -519,7 +519,7 @@ fn propagation(mount: Value<'_>, container: Value<'_>, path: &Path<'_>, found: &
     }
 }
 
-/// The names of items, and their places: of items with the same name, the last counts.
+/// The names of items with their indices. If items have the same name, the last one counts.
 struct Named<'a> {
     names: BTreeSet<&'a str>,
     places: BTreeSet<&'a str>,

@@ -1,4 +1,4 @@
-//! Probes and handlers of the life cycle: `validateProbe`, `validateLifecycle`.
+//! Probes and lifecycle handlers: `validateProbe`, `validateLifecycle`.
 
 use super::super::super::Found;
 use super::super::super::form;
@@ -10,7 +10,7 @@ use kubeshape_value::Value;
 const PROBES: [&str; 4] = ["exec", "httpGet", "tcpSocket", "grpc"];
 const HOOKS: [&str; 4] = ["exec", "httpGet", "tcpSocket", "sleep"];
 
-/// Checks the probes and the hooks of a container that runs beside others.
+/// Checks the probes and hooks of a container that runs in parallel to others.
 pub(super) fn of_container(container: Value<'_>, pod: &Pod<'_>, path: &Path<'_>, found: &mut Found) {
     let lifecycle = get(container, "lifecycle");
     let lifecycle_path = path.child("lifecycle");

@@ -130,14 +130,14 @@ pub(super) fn has_indivisible_pages(spec: Value<'_>) -> bool {
     })
 }
 
-/// The resources of a container: `ValidateContainerResourceRequirements`.
+/// Checks the resources of a container: `ValidateContainerResourceRequirements`.
 pub(super) fn of_container(container: Value<'_>, pod: &Pod<'_>, path: &Path<'_>, found: &mut Found) {
     let own = get(container, "resources");
     requirements(own, container_name, pod.allows.huge_pages, path, found);
     claims(items(own, "claims"), pod, &path.child("claims"), found);
 }
 
-/// Amounts that are checked as limits.
+/// Checks amounts like limits.
 pub(super) fn limits(list: Value<'_>, path: &Path<'_>, huge_pages: bool, found: &mut Found) {
     let path = path.child("limits");
     list_of(list, container_name, huge_pages, &path, found);
@@ -160,7 +160,7 @@ fn list_of(
     }
 }
 
-/// `validateResourceRequirements`, without claims.
+/// `validateResourceRequirements`, without the checks of claims.
 pub(in super::super) fn requirements(
     own: Value<'_>,
     check_name: fn(&str, &Path<'_>, &mut Found),

@@ -1,4 +1,4 @@
-//! Where pods run: affinity, tolerations, spread, claims.
+//! Where pods run: affinity, tolerations, topology spread, resource claims.
 
 use super::super::super::Found;
 use super::super::super::form::selector as label_selector;
@@ -209,7 +209,7 @@ fn label_keys(term: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// What is wrong with values of selectors in the affinity of an old pod: `hasInvalidLabelValueInAffinitySelector`.
+/// Adds the errors in selector values in the affinity of an old pod: `hasInvalidLabelValueInAffinitySelector`.
 pub(super) fn affinity_selectors(spec: Value<'_>, found: &mut Found) {
     let own = get(spec, "affinity");
     for pods in ["podAffinity", "podAntiAffinity"].into_iter().map(|key| get(own, key)) {
@@ -225,7 +225,7 @@ pub(super) fn affinity_selectors(spec: Value<'_>, found: &mut Found) {
     }
 }
 
-/// What is wrong with values of the node affinity of an old pod.
+/// Adds the errors in values of the node affinity of an old pod.
 pub(super) fn node_selector_values(spec: Value<'_>, found: &mut Found) {
     let selector = get(get(get(spec, "affinity"), "nodeAffinity"), REQUIRED);
     for term in items(selector, "nodeSelectorTerms") {

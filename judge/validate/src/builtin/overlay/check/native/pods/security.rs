@@ -1,4 +1,4 @@
-//! Security contexts, namespaces of the host, operating systems.
+//! Security contexts, host namespaces, operating systems.
 
 use super::super::super::Found;
 use super::super::super::form::local_path;

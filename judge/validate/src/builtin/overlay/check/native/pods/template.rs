@@ -1,4 +1,4 @@
-//! Templates of pods, and annotations: `ValidatePodTemplateSpec`, `ValidatePodSpecificAnnotations`.
+//! Pod templates and annotations: `ValidatePodTemplateSpec`, `ValidatePodSpecificAnnotations`.
 
 use super::super::super::form::local_path;
 use super::super::super::form::selector as label_selector;
@@ -8,7 +8,7 @@ use crate::metadata;
 use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
 
-/// Where kinds have the template of their pods.
+/// Returns where a kind has its pod template.
 fn template_at(kind: &str) -> &'static [&'static str] {
     match kind {
         "PodTemplate" => &["template"],
@@ -21,7 +21,7 @@ pub(super) const MIRROR: &str = "kubernetes.io/config.mirror";
 pub(super) const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
 
-/// Whether a cost is no number of 32 bits; an absent one is empty and right.
+/// Returns whether a cost is not a 32-bit number. An absent cost is empty, which is allowed.
 pub(super) fn is_wrong_cost(cost: &str) -> bool {
     !cost.is_empty()
         && (cost.starts_with('+') || cost.len() > 1 && cost.starts_with('0') || cost.parse::<i32>().is_err())
@@ -68,7 +68,7 @@ fn seccomp(profile: &str, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// The annotations and fields of profiles say the same: `validateSeccompAnnotationsAndFields`,
+/// Checks that the annotations and fields for profiles agree: `validateSeccompAnnotationsAndFields`,
 /// `validateAppArmorAnnotationsAndFieldsMatchOnCreate`.
 pub(super) fn profiles(metadata: Value<'_>, spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let annotations = get(metadata, "annotations");
@@ -123,14 +123,14 @@ pub(super) fn profiles(metadata: Value<'_>, spec: Value<'_>, path: &Path<'_>, fo
     }
 }
 
-/// The template of a kind, that is at a place of its own.
+/// Checks the template of a kind that has it at a special place.
 pub(super) fn template_of_kind(at: &At<'_, '_>, found: &mut Found) {
     let at_root = template_at(at.scope.kind);
     let old = at_root.iter().fold(at.scope.old.unwrap_or(Value::Null), |value, key| get(value, key));
     pod_template(at.value, old, true, &[], at.path, found);
 }
 
-/// `ValidatePodTemplateSpec`. `is_named`: host names are checked; `added`: volumes that the kind adds.
+/// `ValidatePodTemplateSpec`. `is_named` says that host names are checked. `added` are the volumes that the kind adds.
 pub(in super::super) fn pod_template(
     template: Value<'_>,
     old: Value<'_>,
@@ -155,13 +155,13 @@ pub(in super::super) fn pod_template(
     }
 }
 
-/// The annotations of a template that are about its pods.
+/// Checks the annotations of a template that are about its pods.
 pub(in super::super) fn template_annotations(template: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let pod = Pod::new(get(template, "spec"), Value::Null, Value::Null, false);
     annotations(get(template, "metadata"), &pod, &path.child("annotations"), found);
 }
 
-/// The labels and annotations of a template.
+/// Checks the labels and annotations of a template.
 pub(in super::super) fn metadata_of_template(metadata: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let texts = |key: &str| -> Vec<(&str, &str)> {
         entries(metadata, key).iter().filter_map(|(key, value)| Some((*key, value.as_str()?))).collect()
@@ -170,7 +170,7 @@ pub(in super::super) fn metadata_of_template(metadata: Value<'_>, path: &Path<'_
     metadata::annotations(&texts("annotations"), &path.child("annotations"), 0, &mut found.errors);
 }
 
-/// Whether a selector of labels does not match the labels of a template; `None` if the selector is invalid.
+/// Returns whether a label selector does not match the labels of a template, or `None` if the selector is invalid.
 pub(in super::super) fn selector_mismatch(selector: Value<'_>, template: Value<'_>) -> Option<bool> {
     if selector.is_null() {
         return Some(true);

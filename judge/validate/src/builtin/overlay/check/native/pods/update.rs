@@ -11,7 +11,7 @@ use kubeshape_schema::field::Path;
 use kubeshape_value::{Bump, Map, Value};
 use std::collections::BTreeSet;
 
-/// What only new pods must not have.
+/// Checks what new pods must not have.
 pub(super) fn pod_creation(pod: &Pod<'_>, path: &Path<'_>, found: &mut Found) {
     let spec = pod.spec;
     if !items(spec, "ephemeralContainers").is_empty() {
@@ -23,7 +23,7 @@ pub(super) fn pod_creation(pod: &Pod<'_>, path: &Path<'_>, found: &mut Found) {
     template::profiles(pod.metadata, spec, path, found);
 }
 
-/// The part of `ValidatePodUpdate` about what is changed.
+/// Checks the changes of a pod: the part of `ValidatePodUpdate` about changed fields.
 pub(super) fn pod_update(at: &At<'_, '_>, found: &mut Found) {
     let Some(old) = at.scope.old else { return };
     let (meta_path, path) = (at.path.child("metadata"), at.path.child("spec"));
@@ -68,12 +68,12 @@ pub(super) fn pod_update(at: &At<'_, '_>, found: &mut Found) {
     frozen(new, old, &path, found);
 }
 
-/// The fields that pods may change.
+/// The error that lists the fields of pods that may change.
 const MAY: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,\
                    `spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),\
                    `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-/// The rest of the spec stays.
+/// Checks that the rest of the spec is unchanged.
 fn frozen(new: Value<'_>, old: Value<'_>, path: &Path<'_>, found: &mut Found) {
     const SPEC: &str = "core.v1.PodSpec";
     let arena = Bump::new();
@@ -106,7 +106,7 @@ fn frozen(new: Value<'_>, old: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// Whether members differ, apart from some.
+/// Returns whether members differ, except for some of them.
 fn differ(new: Value<'_>, old: Value<'_>, but: &[&str]) -> bool {
     let keys = |value: Value<'_>| -> Vec<String> {
         let entries = value.as_map().map(Map::entries).unwrap_or_default();
@@ -156,7 +156,7 @@ fn node_affinity_change(new: Value<'_>, old: Value<'_>, path: &Path<'_>, found: 
     }
 }
 
-/// The affinity with the old one for nodes, as `ValidatePodUpdate` compares it.
+/// Returns the new affinity with the old node affinity, as `ValidatePodUpdate` compares it.
 fn affinity_but_for_nodes<'a>(new: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
     let (own, before) = (get(new, "affinity"), get(old, "affinity"));
     let nodes = before.get("nodeAffinity");

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 const ONE: &str = "may not specify more than 1 volume type";
 
-/// The kinds of volumes in the order of their checks, each with the name in errors about a second one.
+/// The kinds of volumes in the order of their checks, each with its name in errors about a second source.
 const KINDS: [(&str, &str); 30] = [
     ("hostPath", "hostPath"),
     ("gitRepo", "gitRepo"),
@@ -51,7 +51,7 @@ const KINDS: [(&str, &str); 30] = [
     ("emptyDir", "emptyDir"),
 ];
 
-/// Checks volumes and notes the valid ones.
+/// Checks volumes and records the valid ones.
 pub(super) fn volumes(pod: &mut Pod<'_>, path: &Path<'_>, found: &mut Found) {
     let name_of_pod = text(pod.metadata, "name");
     let volumes = items(pod.spec, "volumes");
@@ -390,7 +390,7 @@ fn local_file(item: Value<'_>, key: &str, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// `validateDownwardAPIVolumeFile`. `path` is that of the list's owner.
+/// `validateDownwardAPIVolumeFile`. `path` is the path of the list's owner.
 fn downward_file(file: Value<'_>, path: &Path<'_>, found: &mut Found) {
     const FIELDS: [&str; 5] =
         ["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"];
@@ -488,7 +488,7 @@ fn token_source(token: Value<'_>, pod: &Pod<'_>, path: &Path<'_>, token_path: &P
     if seconds > 1 << 32 {
         found.invalid(&seconds_path, Value::Int(seconds), "may not specify a duration larger than 2^32 seconds");
     }
-    // Upstream gives the path of the volume.
+    // Upstream uses the path of the volume.
     if text(token, "path").is_empty() {
         found.required(&path.child("path"), "");
     } else if !pod.allows.token_paths {
@@ -506,7 +506,7 @@ pub(super) fn has_foreign_token_path(spec: Value<'_>) -> bool {
     })
 }
 
-/// Tokens of a pod that has no service account.
+/// Checks that a pod without a service account has no token volumes.
 pub(super) fn tokens_without_account(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let volumes = path.child("volumes");
     for (index, volume) in items(spec, "volumes").iter().enumerate() {
@@ -522,7 +522,7 @@ pub(super) fn tokens_without_account(spec: Value<'_>, path: &Path<'_>, found: &m
     }
 }
 
-/// A key of a ConfigMap or Secret, and the name of it: `validateConfigMapKeySelector`, `validateSecretKeySelector`.
+/// Checks a key of a ConfigMap or Secret, and its name: `validateConfigMapKeySelector`, `validateSecretKeySelector`.
 pub(super) fn key_selector(own: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let name = string(get(own, "name"));
     found.messages(&path.child("name"), name, names::dns1123_subdomain(name.as_str().unwrap_or_default()));

@@ -9,7 +9,7 @@ use kubeshape_value::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Kinds of volumes that are deprecated, with what is said of them.
+/// Deprecated kinds of volumes, with the texts of their warnings.
 pub(in super::super) const DEPRECATED_VOLUMES: [(&str, &str, &str); 9] = [
     ("photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
     ("gitRepo", "gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"),
@@ -33,7 +33,7 @@ const SECCOMP: &str = "non-functional in v1.27+; use the \"seccompProfile\" fiel
 
 const POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 
-/// Warns of a pod, or of a template at a path.
+/// Warns about a pod, or about a template at a path.
 pub(super) fn warnings(pod: Value<'_>, is_template: bool, at: &Path<'_>, found: &mut Found) {
     let (spec, metadata) = (get(pod, "spec"), get(pod, "metadata"));
     let path = at.child("spec");
@@ -75,7 +75,7 @@ pub(super) fn warnings(pod: Value<'_>, is_template: bool, at: &Path<'_>, found: 
     addresses(spec, &path, found);
 }
 
-/// Deprecated labels of nodes.
+/// Warns about deprecated labels of nodes.
 fn labels(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let selector = path.child("nodeSelector");
     for (label, _) in entries(spec, "nodeSelector") {
@@ -112,14 +112,14 @@ fn labels(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// A path in a volume, and what it is from.
+/// A path in a volume, and its source.
 struct Target<'a> {
     path: &'a str,
     source: String,
 }
 
 impl Target<'_> {
-    /// Whether one of the paths contains the other: `checkForOverlap`.
+    /// Returns whether one of the paths contains the other: `checkForOverlap`.
     fn overlaps(&self, other: &Target<'_>) -> bool {
         let contains = |outer: &str, inner: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -137,9 +137,9 @@ impl std::fmt::Display for Target<'_> {
     }
 }
 
-/// Files of a volume that hide each other: `warningsForOverlappingVirtualPaths`.
+/// Warns about files of a volume that hide each other: `warningsForOverlappingVirtualPaths`.
 fn overlapping_paths(spec: Value<'_>, found: &mut Found) {
-    /// How many paths of a pod are compared: each is compared with all before it.
+    /// The maximum number of paths of a pod that are compared. Each is compared with all paths before it.
     const MOST: usize = 2_000;
     let mut left = MOST;
     let mut warn_of = |volume: Value<'_>, what: &str, targets: Vec<Target<'_>>, found: &mut Found| {
@@ -173,7 +173,7 @@ fn overlapping_paths(spec: Value<'_>, found: &mut Found) {
     }
 }
 
-/// The paths of the items of a source.
+/// Returns the paths of the items of a source.
 fn targets<'a>(source: Value<'a>, from: &str) -> Vec<Target<'a>> {
     items(source, "items").iter().map(|item| target(text(*item, "path"), from)).collect()
 }
@@ -182,7 +182,7 @@ fn target<'a>(path: &'a str, from: &str) -> Target<'a> {
     Target { path: path.trim_end_matches('/'), source: from.to_owned() }
 }
 
-/// The paths of one source of a projected volume.
+/// Returns the paths of one source of a projected volume.
 fn projected(source: Value<'_>) -> Vec<Target<'_>> {
     let of = |key: &str| source.get(key).filter(|value| !value.is_null());
     let named = |kind: &str, own: Value<'_>| format!("{kind} {}", GoQuoted(text(own, "name")));
@@ -207,7 +207,7 @@ fn projected(source: Value<'_>) -> Vec<Target<'_>> {
     }
 }
 
-/// Terms about pods without a selector.
+/// Warns about pod affinity terms without a selector.
 fn affinity(affinity: Value<'_>, path: &Path<'_>, found: &mut Found) {
     const NONE: &str = "a null labelSelector results in matching no pod";
     for kind in ["podAffinity", "podAntiAffinity"] {
@@ -289,7 +289,7 @@ fn repeated_names(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     fractions(get(spec, "overhead"), &path.child("overhead"), found);
 }
 
-/// Amounts of bytes that are no whole numbers.
+/// Warns about byte amounts that are not whole numbers.
 fn fractions(list: Value<'_>, path: &Path<'_>, found: &mut Found) {
     for key in ["memory", "ephemeral-storage"] {
         if let Some(value) = list.get(key).filter(|value| is_fraction(*value)) {
@@ -323,18 +323,18 @@ fn containers(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-/// The ports of containers that have one number and protocol.
+/// The ports of containers with the same number and protocol.
 #[derive(Default)]
 struct Block<'a> {
-    /// Where they are, their ports of the host, and their addresses.
+    /// Their paths, host ports and addresses.
     all: Vec<(String, i64, &'a str)>,
-    /// By port of the host and address.
+    /// Their indices by host port and address.
     by: BTreeMap<(i64, &'a str), Vec<usize>>,
 }
 
 impl<'a> Block<'a> {
-    /// Those that another port is in conflict with, in their order: those on the same port and address of the host, those on any
-    /// port, and those on the same port and any address.
+    /// Returns the ports that conflict with another port, in this order: those with the same host port and address,
+    /// those with any host port, and those with the same host port and any address.
     fn conflicts(&self, host: i64, address: &str) -> Vec<usize> {
         if host == 0 {
             return (0..self.all.len()).collect();
