@@ -1,8 +1,9 @@
-//! Objects of built-in kinds, as a server decodes them into its Go types: `sigs.k8s.io/json` with strict decoding.
+//! Decodes objects of built-in kinds as a server decodes them into its Go types: `sigs.k8s.io/json` with strict
+//! decoding.
 //!
-//! A server has a Go struct for each built-in kind. [`Typed`] takes the struct from the OpenAPI document that describes it,
-//! and tells which fields are unknown and which values do not fit their types. The rules behind that (which fields a server
-//! requires, which values it takes) exist only as Go code. What the document says of them is returned beside
+//! A server has a Go struct for each built-in kind. [`Typed`] takes the struct from the OpenAPI document that describes
+//! it, and tells which fields are unknown and which values do not fit their types. The rules behind that (which fields
+//! a server requires, which values it takes) exist only as Go code. What the document says of them is returned beside
 //! the errors, because servers differ from it in a few places.
 //!
 //! # Example
@@ -46,7 +47,7 @@ pub(crate) use walk::Below;
 use crate::literal::Literal;
 use kubeshape_yaml::{Kind, Node};
 
-/// Types that read their JSON themselves. Documents describe them as texts, so that they are known by their names.
+/// Types that parse their JSON themselves. Documents describe them as strings, so they are recognised by their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
     /// `500m`
@@ -60,7 +61,7 @@ pub enum Special {
 }
 
 impl Special {
-    /// The type that a definition describes, if it is one of these.
+    /// Returns the type that a definition describes, if it is one of these.
     pub fn of_definition(name: &str) -> Option<Special> {
         match compile::last_of(name, 3) {
             "api.resource.Quantity" => Some(Special::Quantity),
@@ -72,7 +73,7 @@ impl Special {
     }
 }
 
-/// Whether a value is what a variable of its type holds in Go before something is assigned to it.
+/// Returns whether a value is the zero value of its type in Go.
 fn is_zero(value: Node<'_>) -> bool {
     match value.kind() {
         Kind::Null | Kind::False => true,
@@ -83,7 +84,7 @@ fn is_zero(value: Node<'_>) -> bool {
     }
 }
 
-/// The Go types of a kind, as far as an OpenAPI document tells them. It owns everything.
+/// The Go types of a kind, as far as an OpenAPI document describes them. It owns all of its data.
 #[derive(Clone, Debug)]
 pub struct Typed {
     structs: Vec<Struct>,
@@ -91,8 +92,8 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// Returns the names of the fields that are declared at a path in an object: keys, and any name for the items of a list.
-    /// They are none if fields are not declared there.
+    /// Returns the names of the fields that are declared at a path in an object. The path consists of keys, and of any
+    /// name for the items of a list. Empty if no fields are declared there.
     pub fn members(&self, path: &[&str]) -> Vec<&str> {
         let below = |at: &Type, step: &str| -> Option<Type> {
             match at {
@@ -110,17 +111,17 @@ impl Typed {
 
 #[derive(Clone, Debug, Default)]
 struct Struct {
-    /// `DeploymentSpec`; empty if the schema has no name.
+    /// `DeploymentSpec`. Empty if the schema has no name.
     name: String,
     /// The name with its package, as Go prints it: `v1.DeploymentSpec`.
     go_name: String,
     /// Whether it is a Go type (see [`is_go_type`]).
     is_go: bool,
-    /// The last three parts of the definition's name, `core.v1.Container`, if it is Kubernetes' own.
+    /// The last three parts of the definition's name, `core.v1.Container`, if it is one of Kubernetes' own.
     definition: String,
     /// Sorted by name.
     fields: Vec<(String, Field)>,
-    /// What other fields hold; none if there are no others.
+    /// The type of other fields. `None` if there are no others.
     others: Option<Type>,
 }
 
@@ -135,12 +136,12 @@ impl Struct {
 struct Field {
     ty: Type,
     required: bool,
-    /// Whether it is a struct that is always there in Go, so that a server asks for what it requires.
+    /// Whether it is a struct that always exists in Go, so that a server checks its required fields.
     is_there: bool,
-    /// The texts that it may be; empty if it may be any.
+    /// The allowed texts. Empty if any text is allowed.
     allowed: Vec<String>,
     go_name: names::Name,
-    /// What the document says that it is if it is absent: `+default` of the Go type.
+    /// The value that the document gives for an absent field: `+default` of the Go type.
     default: Option<Literal>,
     /// When Go prints it; `None` if the struct is not in the table of Go's types.
     go: Option<go::Facts>,
@@ -159,7 +160,7 @@ enum Type {
     MicroTime,
     Quantity,
     IntOrString,
-    /// By its place among the structs.
+    /// By its index among the structs.
     Struct(usize),
     Map(Box<Type>),
     List(Box<Type>),

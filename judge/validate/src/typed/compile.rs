@@ -1,4 +1,4 @@
-//! Types from the schemas of an OpenAPI document.
+//! Compiles the schemas of an OpenAPI document to types.
 
 use super::go::{self, Facts};
 use super::names::Names;
@@ -8,12 +8,12 @@ use kubeshape_gotypes::members::Messages;
 use kubeshape_yaml::{Kind, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// References that are followed one after the other until a schema says what it is.
+/// The maximum number of references that are followed in a row until a schema has a type.
 const MAX_REFERENCES: usize = 64;
 
 impl Typed {
-    /// The types of a definition of an OpenAPI v2 or v3 document, and of those that it refers to. None if the document has
-    /// no such definition.
+    /// Returns the types of a definition of an OpenAPI v2 or v3 document, and of those that it refers to. Returns
+    /// `None` if the document has no such definition.
     pub fn of_document(root: Node<'_>, definition: &str) -> Option<Typed> {
         let schemas = root.get("definitions").or_else(|| root.get("components")?.get("schemas"))?;
         let definitions: BTreeMap<&str, Node<'_>> =
@@ -39,7 +39,8 @@ struct Compiler<'d> {
     definitions: BTreeMap<&'d str, Node<'d>>,
     structs: Vec<Struct>,
     by_name: BTreeMap<&'d str, usize>,
-    /// Structs whose fields are not read yet: definitions may refer to each other, however deep.
+    /// Structs whose fields are not read yet. They are not read recursively, because definitions may refer to each other
+    /// to any depth.
     pending: Vec<(usize, Node<'d>)>,
     names: Names,
     go: Messages,
@@ -77,7 +78,7 @@ impl<'d> Compiler<'d> {
         self.structs.len() - 1
     }
 
-    /// The depth of a schema is limited by the reader of its document.
+    /// The recursion is bounded, because the reader of the document limits the depth of a schema.
     fn ty(&mut self, schema: Node<'d>, references: usize) -> Type {
         let all_of = schema.get("allOf").filter(|all| all.len() == 1).and_then(|all| all.items().next());
         let reference = [Some(schema), all_of].into_iter().flatten().find_map(|node| node.get("$ref")?.as_str());
@@ -125,7 +126,8 @@ impl<'d> Compiler<'d> {
         for (name, property) in schema.get("properties").into_iter().flat_map(Node::pairs) {
             let allowed = property.get("enum").into_iter().flat_map(Node::items).filter_map(Node::as_str);
             let allowed = allowed.map(str::to_owned).collect();
-            // A server fills in what has a default. That of a field in Go is often its zero value, which nobody fills in.
+            // A server fills in fields that have a default. For a field in Go, the default is often its zero value,
+            // which is not filled in.
             let default = property.get("default").filter(|default| !(is_go && is_zero(*default)));
             let required = required.contains(name.text()) && default.is_none();
             let go_name = self.names.get(&definition, name.text());
@@ -137,7 +139,7 @@ impl<'d> Compiler<'d> {
                 && (name.text() == "spec" || property.get("default").is_some_and(is_empty));
             let written = property.get("default").filter(|default| is_go && default.kind() != Kind::Map);
             let go = facts.as_ref().map(|facts| {
-                // Optional structs that are newer than the table are pointers, as those of all new fields are.
+                // Optional structs that are newer than the table are pointers, like all new fields.
                 let is_new_struct = matches!(ty, Type::Struct(_));
                 facts.get(name.text()).copied().unwrap_or_else(|| Facts::unknown(is_new_struct))
             });
@@ -163,7 +165,7 @@ fn flag(schema: Node<'_>, key: &str) -> bool {
     schema.get(key).and_then(Node::as_bool) == Some(true)
 }
 
-/// Whether a definition is that of a Go struct without fields, and not of a type that takes any JSON.
+/// Returns whether a definition is a Go struct without fields, and not a type that allows any JSON.
 fn is_empty_struct(name: &str, schema: Node<'_>) -> bool {
     const FREE: [&str; 3] = ["meta.v1.FieldsV1", "meta.v1.Patch", "pkg.runtime.RawExtension"];
     name.starts_with("io.k8s.")
@@ -174,8 +176,8 @@ fn is_empty_struct(name: &str, schema: Node<'_>) -> bool {
         && is_go_type(name, schema)
 }
 
-/// Whether a definition of a document describes a Go type. If not, it is that of a custom resource, whose name consists of
-/// the resource's group backwards, its version and its kind.
+/// Returns whether a definition of a document describes a Go type. Otherwise it is a custom resource, whose name
+/// consists of the reversed group, the version and the kind.
 pub fn is_go_type(name: &str, schema: Node<'_>) -> bool {
     let kinds = schema.get("x-kubernetes-group-version-kind").into_iter().flat_map(Node::items);
     let is_custom = |gvk: Node<'_>| {
@@ -190,7 +192,7 @@ fn is_struct(schema: Node<'_>) -> bool {
     schema.get("properties").is_some_and(|properties| !properties.is_empty())
 }
 
-/// The last parts of a name with dots.
+/// Returns the last parts of a name with dots.
 pub(super) fn last_of(name: &str, parts: usize) -> &str {
     name.rmatch_indices('.').nth(parts - 1).map_or(name, |(at, _)| &name[at + 1..])
 }

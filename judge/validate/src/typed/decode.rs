@@ -1,4 +1,4 @@
-//! Objects beside the types.
+//! Compares objects with the types.
 
 use super::source::{has_written_numbers, number_at};
 use super::text::{base64_error, micro_time_error};
@@ -12,38 +12,39 @@ use kubeshape_yaml::Node;
 use kubeshape_yaml::go::Time;
 use std::collections::BTreeSet;
 
-/// Structs in structs that an object lacks and that are looked into.
+/// The maximum depth to which absent structs are checked for required fields.
 const MAX_DEPTH: usize = 8;
-/// All structs that an object lacks and that are looked into: a document may have many in each.
+/// The maximum number of absent structs that are checked, because a document may have many in each.
 const MAX_LACKING: usize = 1_000;
 
-/// What a server finds when it decodes an object.
+/// The errors that a server finds when it decodes an object.
 #[derive(Clone, Debug, Default)]
 pub struct Decoded {
-    /// The paths of unknown fields, in the order of their names: `spec.containers[0].colour`. With strict field validation a
-    /// server refuses the object because of them; without, it drops them.
+    /// The paths of unknown fields, in the order of their names: `spec.containers[0].colour`. With strict field
+    /// validation, a server refuses the object because of them. Otherwise it drops them.
     pub unknown: Vec<String>,
-    /// The values that do not fit their types. A server refuses the object with the text of the first one.
+    /// The values that do not match their types. A server refuses the object with the message of the first one.
     pub errors: Vec<Mismatch>,
-    /// What the document says otherwise: fields that it requires, and texts that are not in a list of allowed ones. A
-    /// server decides about these in Go code. It refuses most such objects, but not all. What the object says of
-    /// its status is left out, because a server ignores it when it creates objects.
+    /// Other differences from the document: missing required fields, and texts that are not in a list of allowed ones.
+    /// A server decides about these in Go code. It refuses most such objects, but not all. Differences in the status
+    /// are left out, because a server ignores it when it creates objects.
     pub departures: Vec<Error>,
 }
 
-/// A value that does not fit its type.
+/// A value that does not match its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Where it stands: `spec.containers[0].name`.
+    /// Its path: `spec.containers[0].name`.
     pub path: String,
-    /// Go's text: `json: cannot unmarshal number into Go struct field Container.spec.containers.name of type string`. The names of
-    /// Go's types for strings, lists and maps, and of its embedded structs, are known of Kubernetes' own kinds (see
-    /// [`GO_NAMES`](super::GO_NAMES)). Of other kinds, a text has `string` in place of `v1.PullPolicy`.
+    /// Go's text: `json: cannot unmarshal number into Go struct field Container.spec.containers.name of type string`.
+    /// The names of Go's types for strings, lists and maps, and of its embedded structs, are known of Kubernetes' own
+    /// kinds (see [`GO_NAMES`](super::GO_NAMES)). Of other kinds, a text has `string` in place of `v1.PullPolicy`.
     pub message: String,
 }
 
 impl Decoded {
-    /// Of fields that stand twice, those that a server tells: it tells an unknown field once, and looks at nothing below it.
+    /// Returns, of a list of duplicate fields, those that a server reports. It reports an unknown field once, and
+    /// checks nothing below it.
     pub fn told_twice<T>(&self, fields: Vec<(String, T)>) -> Vec<(String, T)> {
         let unknown: BTreeSet<&str> = self.unknown.iter().map(String::as_str).collect();
         let is_unknown = |path: &str| {
@@ -55,13 +56,13 @@ impl Decoded {
 }
 
 impl Typed {
-    /// Decodes an object. The depth of the object is limited by its reader.
+    /// Decodes an object. The reader of the object limits its depth.
     pub fn decode(&self, object: Value<'_>) -> Decoded {
         self.decode_from(object, None)
     }
 
-    /// Decodes an object of a request in JSON. The source says how its numbers are written: `1.0` is no integer for Go. YAML is
-    /// converted before it is decoded, so that it has no such numbers.
+    /// Decodes an object from a JSON request. The source tells how its numbers are written, because `1.0` is not an
+    /// integer for Go. YAML is converted before it is decoded, so it has no such numbers.
     pub fn decode_json(&self, object: Value<'_>, source: Node<'_>) -> Decoded {
         self.decode_from(object, Some(source).filter(|source| has_written_numbers(*source)))
     }
@@ -85,7 +86,7 @@ impl Typed {
         Decoded { unknown: decoder.unknown.into_vec(), departures: decoder.departures.into_vec(), ..decoder.out }
     }
 
-    /// What is left of an object that was decoded: without unknown fields, and without nulls, which leave Go's variables as they are.
+    /// Returns a decoded object without unknown fields, and without nulls, which do not change Go's variables.
     #[must_use]
     pub fn known<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         self.known_as(object, &self.root, arena)
@@ -117,7 +118,7 @@ impl Typed {
         self.structs.get(at)
     }
 
-    /// What Go calls a type.
+    /// Returns the name of a type in Go.
     fn go_name(&self, ty: &Type) -> String {
         match ty {
             Type::Any => "interface {}".to_owned(),
@@ -145,17 +146,17 @@ impl Typed {
     }
 }
 
-/// Where Go's decoder is: the struct and the fields that lead there, without indices and keys of maps.
+/// The position of Go's decoder: the struct, and the fields that lead to it, without indices and keys of maps.
 #[derive(Clone, Copy)]
 struct Place<'p> {
     owner: &'p str,
     fields: Option<&'p Fields<'p>>,
-    /// What Go calls the type of the value, if the document does not tell.
+    /// The Go name of the value's type, if the document does not give it.
     go_type: Option<&'p str>,
 }
 
 impl Place<'_> {
-    /// The place of an item of a list or map: its type has this before the name of the item's type.
+    /// Returns the position of an item of a list or map. The name of its type gets this prefix.
     fn of_items(self, prefix: &str) -> Self {
         Place { go_type: self.go_type.and_then(|name| name.strip_prefix(prefix)), ..self }
     }
@@ -173,12 +174,12 @@ struct Decoder<'t> {
     out: Decoded,
     unknown: Paths,
     departures: Errors,
-    /// Bytes of mismatches.
+    /// The size of the mismatches in bytes.
     told: usize,
     in_status: bool,
-    /// Structs that the object lacks and that were looked into.
+    /// The number of absent structs that were checked.
     lacking: usize,
-    /// The first error of a type that reads its JSON itself. Go stops there, and tells no error before it.
+    /// The first error of a type that parses its JSON itself. Go stops there, and reports no earlier error.
     stopped: Option<usize>,
 }
 
@@ -194,12 +195,12 @@ impl Decoder<'_> {
 
     fn typed_value(&mut self, value: Value<'_>, ty: &Type, path: &Path<'_>, place: Place<'_>) {
         match (ty, value) {
-            // A number that no double holds is read as a string.
+            // A number that does not fit into a double is read as a string.
             (Type::Int32 | Type::Int64 | Type::IntOrString, Value::String(_)) if self.written(path).is_some() => {
                 let found = format!("number {}", self.written(path).unwrap_or_default());
                 self.mismatch(&found, &self.typed.go_name(ty), path, place);
             }
-            // Null leaves everything as it is.
+            // Null does not change anything.
             (_, Value::Null)
             | (Type::Any, _)
             | (Type::Bool, Value::Bool(_))
@@ -293,8 +294,8 @@ impl Decoder<'_> {
         number_at(self.source?, path)
     }
 
-    /// Tells of required fields that a struct lacks, also in structs that are always there in Go; `map` is none if the struct
-    /// itself is such a one.
+    /// Reports missing required fields of a struct, also in nested structs that always exist in Go. `map` is `None` if
+    /// the struct itself is absent but always exists in Go.
     fn missing(&mut self, found: &Struct, map: Option<Map<'_>>, path: &Path<'_>, depth: usize) {
         for (name, field) in &found.fields {
             let is_given = map.and_then(|map| map.get(name)).is_some_and(|value| !value.is_null());
@@ -319,7 +320,7 @@ impl Decoder<'_> {
         let text = match value {
             Value::String(text) => text.trim().to_owned(),
             Value::Int(_) | Value::Float(_) => number(value),
-            // Its text begins with no digit.
+            // Its text does not begin with a digit.
             _ => "x".to_owned(),
         };
         if let Err(message) = Quantity::parse(&text) {
@@ -353,7 +354,7 @@ impl Decoder<'_> {
     }
 }
 
-/// A number as it stands in the JSON that a client sends; empty for anything else.
+/// Returns a number as it is written in the JSON that a client sends. Empty for other values.
 fn number(value: Value<'_>) -> String {
     match value {
         Value::Int(n) => n.to_string(),

@@ -1,4 +1,4 @@
-//! What the table of Go's types says of the fields of a struct.
+//! What the table of Go's types says about the fields of a struct.
 
 use kubeshape_gotypes::members::{Kind, Messages, Shown};
 use std::collections::BTreeMap;
@@ -11,14 +11,14 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// A field that the table does not have: one of `TypeMeta`, or of a newer release.
+    /// Returns the facts for a field that the table does not have: a field of `TypeMeta`, or of a newer release.
     pub(super) fn unknown(is_pointer: bool) -> Facts {
         Facts { shown: Shown::UnlessEmpty, is_pointer }
     }
 }
 
-/// Returns the fields of the struct of a definition, `core.v1.Container`, with those of inlined structs; `None` if the
-/// table does not have it.
+/// Returns the fields of the struct of a definition, `core.v1.Container`, including those of inlined structs. Returns
+/// `None` if the table does not have it.
 pub(super) fn fields(definition: &str, table: &mut Messages) -> Option<BTreeMap<&'static str, Facts>> {
     let (group, rest) = definition.split_once('.')?;
     let name = kubeshape_gotypes::members::name(&format!("{group}/{rest}"))?;
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inlined_structs_belong_to_the_struct_around_them() {
+    fn fields_of_inlined_structs_belong_to_the_outer_struct() {
         let mut table = Messages::default();
         let volume = fields("core.v1.Volume", &mut table).expect("a struct");
         let facts = |shown, is_pointer| Some(Facts { shown, is_pointer });

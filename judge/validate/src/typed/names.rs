@@ -1,15 +1,15 @@
-//! What documents do not tell of Go types, but errors name: the types of texts and lists, and structs that are embedded in others.
+//! Names of Go types that errors contain but documents do not: the types of strings and lists, and embedded structs.
 //!
-//! `go_names.txt` is what the Go program of `conformance/oracle` prints for its command `go-names`; the area `generated` of the
-//! conformance program compares it.
+//! `go_names.txt` is the output of the command `go-names` of the Go program in `conformance/oracle`. The area
+//! `generated` of the conformance program compares it.
 
 use std::collections::BTreeMap;
 
-/// The file. A line has the last three parts of a definition's name. The lines below it, indented by a blank, have the
-/// fields of it: the name, the Go type or `-`, and the structs in between, if there are any.
+/// The file. A line has the last three parts of a definition's name. The indented lines below it have its fields: the
+/// name, the Go type or `-`, and the structs in between, if there are any.
 pub const GO_NAMES: &str = include_str!("go_names.txt");
 
-/// What is known of a field.
+/// What is known about a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Name {
     /// `v1.PullPolicy`, `[]v1.PersistentVolumeAccessMode`

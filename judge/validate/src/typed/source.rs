@@ -1,16 +1,17 @@
-//! Numbers as the JSON of a request has them: Go decodes from the text, so that `1.0` is no integer, and a quantity keeps `1e3`.
+//! Numbers as they are written in the JSON of a request. Go decodes from the text, so `1.0` is not an integer, and a
+//! quantity keeps `1e3`.
 
 use super::{Type, Typed};
 use kubeshape_schema::field::Path;
 use kubeshape_value::{Bump, Map, Value};
 use kubeshape_yaml::{Kind, Node};
 
-/// Returns the text of the number at a path; `None` if something else is there.
+/// Returns the text of the number at a path, or `None` if there is something else.
 pub(super) fn number_at<'s>(root: Node<'s>, path: &Path<'_>) -> Option<&'s str> {
     node_at(root, path).filter(|node| is_number(*node)).map(Node::text)
 }
 
-/// A number that no double holds is read as a string, but has no quotes.
+/// Returns whether a node is a number. A number that does not fit into a double is read as a string, but has no quotes.
 fn is_number(node: Node<'_>) -> bool {
     match node.kind() {
         Kind::Int | Kind::Float => true,
@@ -22,13 +23,13 @@ fn is_number(node: Node<'_>) -> bool {
     }
 }
 
-/// Whether a document has a number that Go reads otherwise than the walks of objects see it.
+/// Returns whether a document has a number that Go reads differently than the walks of objects.
 pub(super) fn has_written_numbers(source: Node<'_>) -> bool {
     let document = source.document();
     let nodes = (0..u32::try_from(document.len()).unwrap_or(u32::MAX)).map(|at| document.node(at));
     nodes.into_iter().any(|node| match node.kind() {
         Kind::Float => true,
-        // More digits than those of any `i64` that is also exact.
+        // More digits than any `i64` that is also exact as a double.
         Kind::Int => node.text().len() > 18,
         Kind::Str => is_number(node),
         _ => false,
@@ -45,7 +46,7 @@ fn node_at<'s>(root: Node<'s>, path: &Path<'_>) -> Option<Node<'s>> {
 }
 
 impl Typed {
-    /// Returns an object whose quantities that are numbers are strings, as the source writes the numbers.
+    /// Returns an object where quantities that are numbers are replaced by strings, as the source writes the numbers.
     #[must_use]
     pub fn with_written_quantities<'a>(&self, object: Value<'a>, source: Node<'a>, arena: &'a Bump) -> Value<'a> {
         if has_written_numbers(source) { self.written(object, &self.root, source, arena) } else { object }
@@ -87,7 +88,7 @@ mod tests {
     use kubeshape_yaml::{Limits, Stream, Tape};
 
     #[test]
-    fn a_number_is_what_the_source_writes() {
+    fn a_number_is_read_as_the_source_writes_it() {
         let source = r#"{"a": [1.0, 1e400, "2", 3]}"#;
         let mut tape = Tape::new();
         let read = Stream::new(source.as_bytes(), Limits::default()).map(|mut stream| stream.next(&mut tape));

@@ -1,7 +1,8 @@
-//! What a server prints of an object that it decoded and stored: JSON of Go's structs after protobuf.
+//! Prints an object as a server does after it decoded and stored it: JSON of Go's structs after protobuf.
 //!
-//! Unknown fields and nulls are gone, zero values are there if Go prints them, and quantities, times and bytes are in their
-//! canonical form. Protobuf does not tell an empty list or map from none, so that both are null where Go prints one.
+//! Unknown fields and nulls are removed, zero values are present if Go prints them, and quantities, times and bytes are
+//! in their canonical form. Protobuf does not distinguish an empty list or map from an absent one, so both are null
+//! where Go prints them.
 
 use super::go::Facts;
 use super::{Struct, Type, Typed};
@@ -13,25 +14,25 @@ use kubeshape_gotypes::members::Shown;
 use kubeshape_value::{Bump, Map, Value};
 use kubeshape_yaml::go::Time;
 
-/// Reads what Go's `base64.StdEncoding` reads.
+/// Decodes what Go's `base64.StdEncoding` decodes.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &ALPHABET,
     GeneralPurposeConfig::new()
         .with_decode_allow_trailing_bits(true)
         .with_decode_padding_mode(DecodePaddingMode::RequireCanonical),
 );
-/// Structs in structs that an object lacks and that are printed: a document may refer to itself.
+/// The maximum depth to which absent structs are printed, because a document may refer to itself.
 const MAX_DEPTH: usize = 8;
 
 impl Typed {
-    /// Returns an object that decodes without errors as a server prints it when it was stored. What the table of Go's types
-    /// does not have, such as kinds of aggregated servers, only loses unknown fields and nulls.
+    /// Returns an object that decodes without errors as a server prints it after it was stored. If the table of Go's
+    /// types does not have the kind, as for kinds of aggregated servers, only unknown fields and nulls are removed.
     #[must_use]
     pub fn stored<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         Printer { typed: self, arena, keeps_empty: false }.value(object, &self.root, MAX_DEPTH)
     }
 
-    /// As [`stored`](Self::stored), before protobuf: empty lists that Go prints are not null.
+    /// Like [`stored`](Self::stored), but before protobuf: empty lists that Go prints are not null.
     #[must_use]
     pub fn decoded<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         Printer { typed: self, arena, keeps_empty: true }.value(object, &self.root, MAX_DEPTH)
@@ -41,12 +42,12 @@ impl Typed {
 struct Printer<'t, 'a> {
     typed: &'t Typed,
     arena: &'a Bump,
-    /// Whether an empty list or map is another value than none.
+    /// Whether an empty list or map differs from an absent one.
     keeps_empty: bool,
 }
 
 impl<'a> Printer<'_, 'a> {
-    /// `depth` counts the levels of structs that the object lacks.
+    /// `depth` is the number of enclosing structs that the object lacks.
     fn value(&self, value: Value<'a>, ty: &Type, depth: usize) -> Value<'a> {
         match (ty, value) {
             (Type::Any, value) => value,
@@ -86,7 +87,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// A text in its canonical form.
+    /// Returns a text in its canonical form.
     fn text(&self, given: &'a str, canonical: &str) -> Value<'a> {
         Value::String(if given == canonical { given } else { self.arena.alloc_str(canonical) })
     }
@@ -130,7 +131,7 @@ impl<'a> Printer<'_, 'a> {
         Value::Map(Map::sorted(self.arena.alloc_slice_copy(&entries)))
     }
 
-    /// A field as Go prints it; `None` if it is left out.
+    /// Returns a field as Go prints it, or `None` if it is left out.
     fn field(&self, written: Option<Value<'a>>, ty: &Type, facts: Facts, depth: usize) -> Option<Value<'a>> {
         if facts.is_pointer {
             return written.or_else(|| (facts.shown == Shown::Always).then_some(Value::Null));
@@ -163,7 +164,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// The zero value of a type, as an item of a list or map and as a field that is always printed.
+    /// Returns the zero value of a type, as an item of a list or map and as a field that is always printed.
     fn zero(&self, ty: &Type, depth: usize) -> Value<'a> {
         match ty {
             Type::Bool => Value::Bool(false),
@@ -179,7 +180,7 @@ impl<'a> Printer<'_, 'a> {
     }
 }
 
-/// Whether `omitempty` leaves a value out.
+/// Returns whether `omitempty` leaves a value out.
 pub(crate) fn is_empty(value: Value<'_>) -> bool {
     match value {
         Value::Null | Value::Bool(false) | Value::Int(0) => true,
@@ -191,13 +192,13 @@ pub(crate) fn is_empty(value: Value<'_>) -> bool {
     }
 }
 
-/// A number that was written with a point or an exponent.
+/// Returns a number that was written with a decimal point or an exponent.
 #[expect(clippy::cast_possible_truncation, reason = "whole and within the range")]
 fn whole(number: f64) -> Value<'static> {
     if number.fract() == 0.0 && number.abs() < 1e18 { Value::Int(number as i64) } else { Value::Float(number) }
 }
 
-/// A time with its microseconds.
+/// Formats a time with its microseconds.
 fn micro_time(time: Time, given: &str) -> String {
     let text = time.to_string();
     let digits: String = given

@@ -1,14 +1,14 @@
-//! Texts that stand for something else.
+//! Texts with a special format.
 
 use crate::object::time_error;
 use kubeshape_yaml::go::Time;
 use kubeshape_yaml::go::escape::GoQuoted;
 
-/// Where Go's `base64.StdEncoding` stops, if it does. Line breaks do not count.
+/// Returns where Go's `base64.StdEncoding` stops with an error, if it does. Line breaks do not count.
 pub(super) fn base64_error(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let is_break = |at: usize| matches!(bytes.get(at), Some(b'\n' | b'\r'));
-    // The characters of a group of four that were read.
+    // The number of characters read in the current group of four.
     let mut read = 0;
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -39,7 +39,7 @@ pub(super) fn base64_error(text: &str) -> Option<usize> {
     (read != 0).then(|| bytes.len() - read)
 }
 
-/// Go's error for a text that is no time with microseconds.
+/// Returns Go's error for a text that is not a time with microseconds.
 pub(super) fn micro_time_error(text: &str) -> Option<String> {
     const LAYOUT: &str = "2006-01-02T15:04:05.000000Z07:00";
     if Time::parse(text).is_none() {
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_ends_where_go_ends_it() {
+    fn base64_errors_are_where_go_has_them() {
         for text in ["", "YQ==", "YWI=", "YWJj", "YQ=\n=\n", "YW\nJj", "YR=="] {
             assert_eq!(base64_error(text), None, "{text:?}");
         }

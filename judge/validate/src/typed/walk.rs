@@ -1,4 +1,4 @@
-//! A walk over the structs of an object.
+//! Walks over the structs of an object.
 
 use super::{Field, Struct, Type, Typed, is_empty};
 use crate::literal::Literal;
@@ -10,14 +10,14 @@ use kubeshape_value::{Bump, Map, Value};
 /// A struct in an object.
 #[derive(Clone, Copy)]
 pub(crate) struct Below<'t> {
-    /// The place of the struct among those of the kind.
+    /// The index of the struct among those of the kind.
     pub(crate) index: usize,
     ty: &'t Struct,
     typed: &'t Typed,
 }
 
 impl<'t> Below<'t> {
-    /// Whether the last field of a path is a pointer in Go.
+    /// Returns whether the last field of a path is a pointer in Go.
     pub(crate) fn is_pointer(self, path: &[String]) -> bool {
         let mut ty = Some(self.ty);
         for (depth, name) in path.iter().enumerate() {
@@ -33,7 +33,8 @@ impl<'t> Below<'t> {
         false
     }
 
-    /// Calls for each struct in a field of the struct, not for those in them: `path` is that of the field.
+    /// Calls a function for each struct in a field of the struct, but not for nested ones. `path` is the path of the
+    /// field.
     pub(crate) fn each_in<'a>(
         self,
         name: &str,
@@ -46,11 +47,12 @@ impl<'t> Below<'t> {
         }
     }
 
-    /// The places of the structs in the fields of the struct.
+    /// Returns the indices of the structs in the fields of the struct.
     fn structs_in(self) -> impl Iterator<Item = usize> + 't {
         self.ty.fields.iter().filter_map(|(_, field)| field.ty.inner_struct())
     }
-    /// Whether a field of the struct or of structs in it is set: a pointer, or a value that is not Go's zero value.
+    /// Returns whether a field of the struct or of nested structs is set: a pointer, or a value other than Go's zero
+    /// value.
     pub(crate) fn is_set(self, value: Value<'_>, path: &[String]) -> bool {
         let (mut ty, mut value) = (Some(self.ty), value);
         for (depth, name) in path.iter().enumerate() {
@@ -69,26 +71,26 @@ impl<'t> Below<'t> {
         true
     }
 
-    /// The fields with a default in the document that is not Go's zero value.
+    /// Returns the fields with a default in the document that is not Go's zero value.
     pub(crate) fn document_defaults(self) -> impl Iterator<Item = (&'t str, &'t Literal)> {
         self.ty.fields.iter().filter_map(|(name, field)| Some((name.as_str(), field.default.as_ref()?)))
     }
 }
 
 impl Typed {
-    /// The names of the definitions of all structs, `core.v1.Container`, in the order of their places; empty for others than
-    /// those of Kubernetes.
+    /// Returns the names of the definitions of all structs, `core.v1.Container`, in the order of their indices. Empty
+    /// for structs that are not Kubernetes' own.
     pub(crate) fn definitions(&self) -> impl Iterator<Item = &str> {
         self.structs.iter().map(|found| found.definition.as_str())
     }
 
-    /// The object's own struct.
+    /// Returns the struct of the object itself.
     pub(crate) fn root_below(&self) -> Option<Below<'_>> {
         let index = self.root_struct()?;
         Some(Below { index, ty: self.at(index)?, typed: self })
     }
 
-    /// For each struct, the places of those in its fields.
+    /// Returns for each struct the indices of the structs in its fields.
     pub(crate) fn edges(&self) -> Vec<Vec<usize>> {
         let below = |(index, ty)| Below { index, ty, typed: self }.structs_in().collect();
         self.structs.iter().enumerate().map(below).collect()
@@ -121,12 +123,12 @@ impl Typed {
         }
     }
 
-    /// The place of the object's own struct.
+    /// Returns the index of the struct of the object itself.
     pub(crate) fn root_struct(&self) -> Option<usize> {
         if let Type::Struct(at) = self.root { Some(at) } else { None }
     }
 
-    /// Changes every struct of an object, one before those in it.
+    /// Changes every struct of an object. A struct is changed before those in it.
     pub(crate) fn map<'a, F>(&self, object: Value<'a>, arena: &'a Bump, change: &mut F) -> Value<'a>
     where
         F: FnMut(Below<'_>, Value<'a>) -> Value<'a>,
@@ -167,8 +169,8 @@ impl Typed {
 }
 
 impl Typed {
-    /// Whether two objects are equal as `Semantic.DeepEqual` sees it: quantities by their value. Some fields of the objects
-    /// themselves are left out.
+    /// Returns whether two objects are equal by the rules of `Semantic.DeepEqual`, which compares quantities by value.
+    /// Some top-level fields are left out.
     pub(crate) fn is_same(&self, a: Value<'_>, b: Value<'_>, without: &[&str]) -> bool {
         let (a, b) = (a.as_map().unwrap_or(Map::EMPTY), b.as_map().unwrap_or(Map::EMPTY));
         let Some(ty) = self.root_struct().and_then(|at| self.at(at)) else {
@@ -225,7 +227,8 @@ impl Type {
 }
 
 impl Field {
-    /// Whether its Go type is that of resources and their quantities, which have at most three digits behind the point.
+    /// Returns whether its Go type is that of resources and their quantities, which have at most three digits after the
+    /// decimal point.
     fn is_resource_list(&self) -> bool {
         self.go_name.go_type == Some("v1.ResourceList")
     }

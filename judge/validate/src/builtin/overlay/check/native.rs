@@ -87,7 +87,7 @@ fn entries<'a>(value: Value<'a>, key: &str) -> &'a [(&'a str, Value<'a>)] {
     value.get(key).and_then(Value::as_map).map(Map::entries).unwrap_or_default()
 }
 
-/// Whether a member is true.
+/// Returns whether a member is true.
 fn flag(value: Value<'_>, key: &str) -> bool {
     matches!(value.get(key), Some(Value::Bool(true)))
 }

@@ -208,12 +208,13 @@ fn pod(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// The warnings about the template of a new object, and of one whose generation changes: `GetWarningsForPodTemplate`.
-/// The nodes of a volume; stored ones may have labels that are not valid.
+/// Checks the node selector of a volume. Stored objects may have invalid labels in it.
 fn volume_nodes(at: &At<'_, '_>, found: &mut Found) {
     node_selector(at.value, at.scope.old.is_some(), at.path, found);
 }
 
+/// Adds the warnings about the template of a new object, and of one whose generation changes:
+/// `GetWarningsForPodTemplate`.
 fn template_warnings(at: &At<'_, '_>, found: &mut Found) {
     let generation = |object: Value<'_>| number(get(object, "metadata"), "generation");
     let is_same = |old: Value<'_>| generation(old) == generation(at.scope.root);
