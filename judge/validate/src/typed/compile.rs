@@ -39,8 +39,8 @@ struct Compiler<'d> {
     definitions: BTreeMap<&'d str, Node<'d>>,
     structs: Vec<Struct>,
     by_name: BTreeMap<&'d str, usize>,
-    /// Structs whose fields are not read yet. They are not read recursively, because definitions may refer to each other
-    /// to any depth.
+    /// Structs whose fields are not read yet. They are not read recursively, because definitions may refer to each
+    /// other to any depth.
     pending: Vec<(usize, Node<'d>)>,
     names: Names,
     go: Messages,
