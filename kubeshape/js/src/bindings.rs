@@ -1,4 +1,4 @@
-//! The session for JavaScript. Answers are JSON strings: a browser parses them faster than it builds objects from
+//! The session for JavaScript. Answers are strings of JSON, which a browser reads faster than it builds objects from
 //! WebAssembly.
 
 #![allow(missing_docs)]

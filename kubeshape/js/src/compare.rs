@@ -1,4 +1,4 @@
-//! The effects of a change of definitions.
+//! What a change of definitions does.
 
 use crate::Session;
 use kubeshape::diff::{Change, Class, Effort, Proof, definitions, witnesses};
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 impl Session {
-    /// Returns the changes between the definitions of two inputs, whom they affect, objects that show them, and the
-    /// steps of an upgrade.
+    /// Returns what changes between the definitions of two texts, for whom, with objects that show it, and the steps of an
+    /// upgrade.
     pub fn compare(&self, old: &str, new: &str) -> Value {
         let read =
             |name: &str, text: &str| kubeshape::input::read(name, text.as_bytes(), kubeshape::input::Limits::default());
@@ -41,7 +41,7 @@ impl Session {
     }
 }
 
-/// Returns the definitions of an input by their names, each with the index of its document.
+/// The definitions of an input by their names, each with the index of its document.
 fn manifests(documents: &[Document]) -> Vec<(String, usize, Manifest<'_>)> {
     let mut out = Vec::new();
     for (at, document) in documents.iter().enumerate() {
@@ -103,8 +103,7 @@ fn pair(name: &str, old: Side<'_>, new: Side<'_>) -> Value {
     json!({ "name": name, "class": class.map_or("same", Class::name), "counts": counts, "changes": changes })
 }
 
-/// Returns the path of a change in the tree of fields. Items and values are not fields, so their path is that of their
-/// list or map.
+/// The path of a change as the tree of fields has it. Items and values are no fields, so it is the one of their list or map.
 fn field(path: &str) -> String {
     if path.is_empty() {
         return String::new();

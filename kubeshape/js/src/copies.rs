@@ -1,4 +1,4 @@
-//! Paths in the syntax of other languages.
+//! A path as other languages write it.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ pub(crate) enum Step<'p> {
     Values,
 }
 
-/// Splits the path of a field, such as `.spec.containers[].name`.
+/// The steps of the path of a field, such as `.spec.containers[].name`.
 pub(crate) fn steps(path: &str) -> Vec<Step<'_>> {
     let mut out = Vec::new();
     let mut rest = path;
@@ -38,7 +38,7 @@ pub(crate) fn steps(path: &str) -> Vec<Step<'_>> {
     out
 }
 
-/// Returns the path for `kubectl get -o jsonpath`, for CEL and for jq.
+/// The path for `kubectl get -o jsonpath`, for CEL and for jq.
 pub(crate) fn of(path: &str) -> Value {
     let steps = steps(path);
     json!({ "JSONPath": jsonpath(&steps), "CEL": cel(&steps), "jq": jq(&steps) })
@@ -66,7 +66,7 @@ fn jsonpath(steps: &[Step<'_>]) -> String {
     out + "}"
 }
 
-/// Collects the values of lists and maps with `map`.
+/// The values of lists and maps are collected with `map`.
 fn cel(steps: &[Step<'_>]) -> String {
     const VARIABLES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
     let (mut out, mut ends, mut depth) = ("self".to_owned(), 0, 0);
@@ -88,7 +88,7 @@ fn cel(steps: &[Step<'_>]) -> String {
     out + &")".repeat(ends)
 }
 
-/// Returns the expression to which a `map` at the end of the text would apply.
+/// The expression that a `map` at the end of the text would be of.
 fn last_value(text: &str) -> &str {
     text.rsplit_once(", ").map_or(text, |(_, value)| value)
 }
@@ -110,7 +110,7 @@ mod tests {
     use super::{cel, jq, jsonpath, steps};
 
     #[test]
-    fn a_path_is_printed_for_other_languages() {
+    fn a_path_is_written_for_other_languages() {
         let path = steps(".spec.ports[].labels{}.x-y[\"a.b\"]");
         assert_eq!(jsonpath(&path), "{.spec.ports[*].labels.*['x-y']['a\\.b']}");
         assert_eq!(jq(&path), ".spec.ports[].labels[].[\"x-y\"].[\"a.b\"]");

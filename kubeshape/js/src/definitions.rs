@@ -1,4 +1,4 @@
-//! The answers of servers about definitions: which releases install them, and what their rules cost.
+//! What servers say of definitions: which releases install them, and what their rules cost.
 
 use crate::Session;
 use crate::session::finding;
@@ -9,13 +9,13 @@ use kubeshape::validate::crd::ExpressionCost;
 use kubeshape_check::{Check, Releases, Report};
 use serde_json::{Value, json};
 
-/// Upstream's cost limit of a rule (`StaticEstimatedCostLimit`).
+/// What upstream lets a rule cost (`StaticEstimatedCostLimit`).
 pub(crate) use kubeshape::validate::crd::RULE_COST_LIMIT;
 
 /// Some releases, and the costs of expressions in them with their pointers.
 pub(crate) type CostsOf = (Vec<Release>, Vec<(String, ExpressionCost)>);
 
-/// The answers of the releases about one definition.
+/// What the releases say of one definition.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) name: String,
@@ -26,7 +26,7 @@ pub(crate) struct Checked {
     pub(crate) costs: Vec<CostsOf>,
 }
 
-/// Checks the definitions of an input.
+/// The definitions of a text, checked.
 pub(crate) fn check(name: &str, text: &[u8], releases: Releases) -> (Vec<Checked>, Vec<Finding>) {
     let input = kubeshape::input::read(name, text, Limits::default());
     let out = input.documents.iter().flat_map(|document| check_document(document, releases)).collect();
@@ -104,7 +104,7 @@ fn of_definition(checked: &Checked) -> Value {
     })
 }
 
-/// Returns the cost of a rule, and its fraction of the limit.
+/// What a rule costs, with its part of what a rule may cost.
 pub(crate) fn of_cost(pointer: &str, cost: &ExpressionCost) -> Value {
     #[expect(clippy::cast_precision_loss, reason = "a length on the screen")]
     let share = cost.total() as f64 / RULE_COST_LIMIT as f64;

@@ -1,4 +1,4 @@
-//! Facts about a field in addition to what a server publishes.
+//! What is known of a field beside what a server publishes.
 
 use crate::definitions::{Checked, of_cost};
 use crate::session::finding;
@@ -7,23 +7,22 @@ use kubeshape::{Kind, Location};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Returns the losses of OpenAPI v2 for a field that is declared at a pointer. `losses` are those of the kind, in
-/// order.
+/// What OpenAPI v2 loses of a field that is declared at a pointer. `losses` are those of the kind, in order.
 pub(crate) fn losses(declared: &str, losses: &[(String, String)]) -> Vec<String> {
     let first = losses.partition_point(|(at, _)| **at < *declared);
     let below = losses.iter().skip(first).take_while(|(at, _)| at.starts_with(declared));
     below.filter(|(at, _)| is_about(at, declared)).map(|(_, text)| text.clone()).collect()
 }
 
-/// Returns whether a location is the schema at a pointer or one of its keywords, and not something below.
+/// Whether a place is the schema at a pointer or a keyword of it, as opposed to something below.
 pub(crate) fn is_about(at: &str, schema: &str) -> bool {
     let Some(rest) = at.strip_prefix(schema) else { return false };
     let below = ["/properties/", "/items", "/additionalProperties"];
     rest.is_empty() || rest.starts_with('/') && !below.iter().any(|part| rest.contains(part))
 }
 
-/// Returns where rules about a field are declared: at the field, and at the items of a list or the values of a map,
-/// which are not fields. Each has a description of the value.
+/// Where rules about a field are declared: at the field, and at the items of a list or the values of a map, which are no
+/// fields. Each with what the rules are about.
 fn places(kind: &Kind, pointer: &str) -> Vec<(&'static str, Location)> {
     let Some(own) = kind.declared(pointer) else { return Vec::new() };
     let below = |step: &str| kind.declared(&format!("{pointer}/{step}"));
@@ -36,8 +35,8 @@ fn places(kind: &Kind, pointer: &str) -> Vec<(&'static str, Location)> {
     out
 }
 
-/// Returns where the definition declares the fields of a kind, by their pointers into objects, and whether there are
-/// rules about them. Found in one walk: looking up each field separately takes longer with each sibling.
+/// Where the definition declares the fields of a kind, by their pointers into objects, and whether there are rules about
+/// them. Found in one walk: looking for each field alone takes longer with each sibling.
 pub(crate) fn declarations(kind: &Kind) -> BTreeMap<String, (String, bool)> {
     let mut out = BTreeMap::new();
     if let Some(root) = kind.declared("").filter(|_| kind.definition().is_custom_resource()) {
@@ -64,7 +63,7 @@ fn walk(schema: Node<'_>, at: &str, declared: &str, out: &mut BTreeMap<String, (
     }
 }
 
-/// Returns the rules about a field with their costs in the newest release.
+/// The rules about a field with their costs in the newest release.
 pub(crate) fn rules(kind: &Kind, pointer: &str, checked: &[Checked]) -> Vec<Value> {
     let costs = of(kind, checked).and_then(|checked| checked.costs.last());
     let mut out = Vec::new();
@@ -91,7 +90,7 @@ pub(crate) fn rules(kind: &Kind, pointer: &str, checked: &[Checked]) -> Vec<Valu
     out
 }
 
-/// Returns the findings of the releases about a field: errors, warnings and advice.
+/// What the releases say of a field: errors, warnings and advice.
 pub(crate) fn said(kind: &Kind, declared: Option<&Location>, checked: &[Checked]) -> Vec<Value> {
     let (Some(declared), Some(checked)) = (declared, of(kind, checked)) else { return Vec::new() };
     let pointer = declared.pointer();

@@ -9,12 +9,12 @@ use kubeshape_explorer::Drawing;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The suffixes of fields that refer to a kind.
+/// What a field that refers to a kind adds to its name.
 const ENDINGS: [&str; 8] = ["References", "Reference", "Refs", "Ref", "Selectors", "Selector", "Names", "Name"];
 
 impl Session {
-    /// Returns the graph of an input as SVG, or of all inputs if the name is empty. `around` is the name of the node
-    /// whose references are shown; empty for all.
+    /// Returns the graph of an input as SVG, of all inputs if the name is empty. `around` is the name of the node whose
+    /// references it shows; empty for all.
     pub fn graph(&mut self, input: &str, around: &str) -> Value {
         let drawing = self.drawing(input);
         let drawing = if around.is_empty() { drawing } else { drawing.around(around) };
@@ -25,8 +25,8 @@ impl Session {
         }
     }
 
-    /// Returns the graph of an input, or of all inputs if the name is empty: kinds of CustomResourceDefinitions and the
-    /// kinds that their fields name, definitions of OpenAPI documents and their references.
+    /// The graph of an input, of all inputs if the name is empty: kinds of CustomResourceDefinitions and the kinds that
+    /// their fields name, definitions of OpenAPI documents and their references.
     pub fn drawing(&self, input: &str) -> Drawing {
         let is_wanted = |name: &str| input.is_empty() || name == input;
         let kinds: Vec<&Kind> =
@@ -58,8 +58,8 @@ fn add_document(out: &mut Drawing, root: kubeshape::yaml::Node<'_>, dialect: Dia
     }
 }
 
-/// Returns the graph of kinds and the fields that refer to others of them: `issuerRef` refers to `Issuer`, and so does
-/// a field `kind` with the default or the only value `Issuer`.
+/// Kinds, and the fields that name others of them: `issuerRef` names `Issuer`, and so does a field `kind` with the default
+/// or the only value `Issuer`.
 fn of_kinds(kinds: &[&Kind]) -> Drawing {
     let mut out = Drawing::default();
     let mut known: BTreeMap<String, &str> = BTreeMap::new();
@@ -90,7 +90,7 @@ fn of_kinds(kinds: &[&Kind]) -> Drawing {
     out
 }
 
-/// Returns the name of the parent of a field.
+/// The name of the field that holds a field.
 fn parent(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(parent, _)| name(parent))
 }

@@ -1,7 +1,7 @@
 //! kubeshape as WebAssembly.
 //!
-//! A [`Session`] has inputs, and answers queries about their kinds. All answers are JSON. The explorer sends these
-//! queries and shows the answers; it decides nothing itself. The npm package has the same session.
+//! A [`Session`] holds inputs, and answers questions about their kinds. All answers are JSON. The explorer asks these
+//! questions and shows the answers; it decides nothing itself. The npm package has the same session.
 //!
 //! # Example
 //! ```

@@ -1,12 +1,11 @@
-//! Compares two strings, line by line.
+//! Two texts, line by line.
 
 use serde_json::{Value, json};
 
-/// Longer strings are not compared line by line: all lines of the first are removed, all of the second are added.
+/// Longer texts are not compared line by line: all lines of the one are gone, all of the other new.
 const MOST_LINES: usize = 2_000;
 
-/// Returns the lines of both strings in order, each with `-` if only the first has it, `+` if only the second, else a
-/// blank.
+/// The lines of both texts in order, each with `-` if only the first has it, `+` if only the second, else a blank.
 pub(crate) fn marked(first: &str, second: &str) -> Value {
     let (a, b): (Vec<&str>, Vec<&str>) = (first.lines().collect(), second.lines().collect());
     let start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
@@ -24,7 +23,7 @@ pub(crate) fn marked(first: &str, second: &str) -> Value {
     out.into_iter().map(|(mark, line)| json!([mark.to_string(), line])).collect()
 }
 
-/// Returns the longest common subsequence.
+/// The longest common subsequence.
 fn common<'l>(a: &[&'l str], b: &[&'l str]) -> Vec<(char, &'l str)> {
     let width = b.len() + 1;
     let mut length = vec![0_u16; (a.len() + 1) * width];
@@ -60,7 +59,7 @@ mod tests {
     use super::marked;
 
     #[test]
-    fn lines_of_only_one_string_are_marked() {
+    fn lines_of_one_text_alone_are_marked() {
         let lines = marked("a\nb\nc\nd\n", "a\nx\nc\ny\nd\n");
         assert_eq!(lines.to_string(), r#"[[" ","a"],["-","b"],["+","x"],[" ","c"],["+","y"],[" ","d"]]"#);
     }

@@ -1,11 +1,11 @@
-//! How server-side apply treats a field, in words.
+//! What server-side apply does with a field, in words.
 
 use crate::copies::{Step, steps};
 use kubeshape::Kind;
 use kubeshape::smd::schema::{Atom, Relationship, Schema};
 
-/// Returns how several managers share a field. It follows from the field's type in structured merge diff, as on a
-/// server. `None` if the type is unknown.
+/// How several managers share a field. It follows the type of the field in structured merge diff, which is what a
+/// server goes by. `None` if the type is not known.
 pub(crate) fn sentence(kind: &Kind, path: &str) -> Option<String> {
     let schema = kind.definition().types().schema();
     let atom = find(schema, kind, &steps(path))?;

@@ -1,4 +1,4 @@
-//! A server's operations on objects.
+//! What a server does with objects.
 
 use crate::Session;
 use crate::lines::marked;
@@ -11,12 +11,12 @@ use kubeshape::{Api, Code, Error, Object, Request, WriteOptions};
 use serde_json::{Value, json};
 use std::time::SystemTime;
 
-/// The maximum number of errors shown of one object.
+/// Errors that are shown of one object.
 const MOST: usize = 50;
 
 impl Session {
-    /// Validates the objects of an input for a release. Returns findings with locations, and the objects as they would
-    /// be stored, compared line by line with what was sent.
+    /// Returns what a release makes of the objects of a text: findings at their places, and what it would store, line by
+    /// line, compared with what was sent.
     pub fn judge(&mut self, name: &str, text: &str, release: &str) -> Value {
         let release = match release.parse::<Release>() {
             Ok(release) => release,
@@ -28,7 +28,7 @@ impl Session {
         json!({ "objects": results, "findings": findings(&found) })
     }
 
-    /// Returns a sample of a kind as YAML, with the server's errors.
+    /// Returns a sample of a kind as YAML, with what a server says against it.
     pub fn sample(&self, api_version: &str, kind: &str, maximal: bool) -> Value {
         let sampled = self.api.kind(api_version, kind).and_then(|kind| kind.sample(maximal, Release::NEWEST));
         let Some(sampled) = sampled else { return json!({ "error": crate::session::unknown(api_version, kind) }) };
@@ -38,8 +38,8 @@ impl Session {
         json!({ "text": kubeshape::registry::print::yaml(value), "problems": problems })
     }
 
-    /// Applies the configurations of two managers, one after the other. Returns the object, the owners of its fields,
-    /// and the conflicts of the second manager; with `force` it takes over the conflicting fields.
+    /// Applies the configurations of two managers, one after the other. Returns the object, who owns what of it, and the
+    /// conflicts of the second one; with `force` it takes over what it is in conflict about.
     pub fn apply(&self, first: [&str; 2], second: [&str; 2], force: bool) -> Value {
         let now = SystemTime::UNIX_EPOCH;
         let apply = |live: Option<&Object>, [manager, text]: [&str; 2], force| -> Result<Object, Value> {
@@ -63,7 +63,7 @@ impl Session {
         }
     }
 
-    /// Returns the same inputs for a release.
+    /// The same inputs, judged by a release.
     fn api_of(&mut self, release: Release) -> Api {
         if let Some((of, api)) = &self.judging
             && *of == release

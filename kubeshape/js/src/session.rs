@@ -1,4 +1,4 @@
-//! The inputs of a page, and cached results.
+//! The inputs of a page, and what was made of them.
 
 use crate::definitions::{Checked, check};
 use crate::tree::Tree;
@@ -16,28 +16,28 @@ pub struct Session {
     pub(crate) api: Api,
     pub(crate) texts: BTreeMap<String, Rc<[u8]>>,
     trees: BTreeMap<(String, String), Rc<Tree>>,
-    /// The costs and findings of definitions, by input and name.
+    /// What definitions cost and say, by input and name.
     checked: BTreeMap<String, Rc<Vec<Checked>>>,
-    /// The same inputs for the last release that was used for validation.
+    /// The same inputs for the release that judged last.
     pub(crate) judging: Option<(Release, Api)>,
 }
 
 impl Session {
-    /// Adds or replaces an input. Returns the errors of its YAML or JSON.
+    /// Takes in an input, in place of the one of that name. Returns what is wrong with its text.
     pub fn set(&mut self, name: &str, text: &[u8]) -> Value {
         self.forget(name);
         self.texts.insert(name.to_owned(), text.into());
         findings(&self.api.set(name, text))
     }
 
-    /// Removes an input.
+    /// Forgets an input.
     pub fn remove(&mut self, name: &str) {
         self.forget(name);
         self.texts.remove(name);
         self.api.remove(name);
     }
 
-    /// Returns whether there are no kinds.
+    /// Whether there are no kinds.
     pub fn is_empty(&self) -> bool {
         self.api.kinds().next().is_none()
     }
@@ -47,7 +47,7 @@ impl Session {
         self.api.kinds().map(summary).collect()
     }
 
-    /// Returns the fields of a kind in columns: a field has the same index in each of them. Parents come before their
+    /// Returns the fields of a kind in columns: a field is the same index in each of them. Parents come before their
     /// fields. `error` says why there are none.
     pub fn tree(&mut self, api_version: &str, kind: &str) -> Value {
         match self.fields(api_version, kind) {
@@ -56,7 +56,7 @@ impl Session {
         }
     }
 
-    /// Returns everything about one field of a kind.
+    /// Returns everything that is known of one field of a kind.
     pub fn field(&mut self, api_version: &str, kind: &str, index: usize) -> Value {
         let found = self.fields(api_version, kind);
         let checked = self.checked(api_version, kind);
@@ -67,13 +67,13 @@ impl Session {
         }
     }
 
-    /// Returns the result of [`field`](Self::field) for every field of a kind.
+    /// Returns all that [`field`](Self::field) says, of every field of a kind.
     pub fn all_fields(&mut self, api_version: &str, kind: &str) -> Value {
         let count = self.fields(api_version, kind).map_or(0, |tree| tree.fields.len());
         (0..count).map(|index| self.field(api_version, kind, index)).collect()
     }
 
-    /// Returns the answers of releases about the definition of a kind; its rules and their costs.
+    /// What releases say of the definition of a kind; its rules and their costs.
     fn checked(&mut self, api_version: &str, kind: &str) -> Rc<Vec<Checked>> {
         let Some(kind) = self.api.kind(api_version, kind).filter(|kind| kind.definition().is_custom_resource()) else {
             return Rc::default();
@@ -90,8 +90,8 @@ impl Session {
         self.judging = None;
     }
 
-    /// Returns the indexes of the fields whose name, path or description contains all words of a query, in any case. A
-    /// word that begins with `.` matches a part of a path.
+    /// Returns the indexes of the fields whose name, path or description has all words of a text, in any case. What
+    /// begins with `.` is a part of a path.
     pub fn search(&mut self, api_version: &str, kind: &str, text: &str) -> Value {
         self.fields(api_version, kind).map_or_else(|_| json!([]), |tree| tree.search(text))
     }
@@ -102,7 +102,7 @@ impl Session {
         Code::parse(code).map_or(Value::Null, |code| json!(code.page()))
     }
 
-    /// Returns the source of an input.
+    /// Returns the text of an input.
     pub fn text(&self, name: &str) -> String {
         self.texts.get(name).map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default()
     }
@@ -123,7 +123,7 @@ pub(crate) fn unknown(api_version: &str, kind: &str) -> String {
     format!("no input defines {api_version}, Kind={kind}")
 }
 
-/// Summarizes a kind.
+/// A kind in a line.
 fn summary(kind: &Kind) -> Value {
     let resource = kind.resource();
     let version = kind.version();
@@ -146,7 +146,7 @@ fn summary(kind: &Kind) -> Value {
     })
 }
 
-/// Prints findings for people and for programs: like `--output-format json`, with message and help.
+/// Findings for people and for programs: what `--output-format json` prints of each, with its text and its help.
 pub(crate) fn findings<'f>(all: impl IntoIterator<Item = &'f Finding>) -> Value {
     all.into_iter().map(finding).collect()
 }

@@ -9,14 +9,13 @@ use kubeshape::yaml::{Limits, Node, Stream, Tape};
 use kubeshape::{Converted, Crd, Document, Findings, Kind};
 use serde_json::{Value, json};
 
-/// Larger results are not shown, in bytes.
+/// A text with more bytes is not shown.
 const LARGEST: usize = 32 << 20;
-/// The maximum number of references in one path.
+/// How many references one path may follow.
 const MOST_STEPS: usize = 1_000;
 
 impl Session {
-    /// Returns a kind in one of the shapes `source`, `v3`, `v2`, `smd`, `json-schema` and `structural`, with its
-    /// losses.
+    /// Returns a kind in one of the shapes `source`, `v3`, `v2`, `smd`, `json-schema` and `structural`, with what it loses.
     pub fn shape(&self, api_version: &str, kind: &str, shape: &str) -> Value {
         let Some(kind) = self.api.kind(api_version, kind) else {
             return json!({ "error": unknown(api_version, kind) });
@@ -30,7 +29,7 @@ impl Session {
         }
     }
 
-    /// Returns the position of a field in a shape: the beginning and the end, in units of UTF-16, or null.
+    /// Returns where the text of a shape has a field: the beginning and the end, in units of UTF-16, or null.
     pub fn locate(&self, api_version: &str, kind: &str, shape: &str, text: &str, path: &str) -> Value {
         let Some(kind) = self.api.kind(api_version, kind) else { return Value::Null };
         let found = find(kind, shape, text, path);
@@ -81,7 +80,7 @@ impl Session {
     }
 }
 
-/// Indents JSON: one element per line. The input must be valid JSON.
+/// JSON with an element on each line. The text is valid JSON.
 fn indented(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
@@ -129,7 +128,7 @@ fn indented(json: &str) -> String {
     out
 }
 
-/// Returns the byte range of a field in a shape.
+/// The bytes of a field in the text of a shape.
 fn find(kind: &Kind, shape: &str, text: &str, path: &str) -> Option<(usize, usize)> {
     let mut tape = Tape::new();
     Stream::new(text.as_bytes(), Limits::default()).ok()?.next(&mut tape)?.ok()?;
@@ -172,7 +171,7 @@ fn find(kind: &Kind, shape: &str, text: &str, path: &str) -> Option<(usize, usiz
     Some((span.start, span.end))
 }
 
-/// Resolves the reference of a schema, also if it is the only part of `allOf`.
+/// What a schema refers to, alone or as the only part of `allOf`.
 fn resolved<'a>(root: Node<'a>, schema: Node<'a>, left: &mut usize) -> Option<Node<'a>> {
     let mut at = schema;
     loop {
@@ -203,7 +202,7 @@ fn step_of<'a>(schema: Node<'a>, step: Step<'_>) -> Option<(Option<Node<'a>>, No
     }
 }
 
-/// Resolves a named type of structured merge diff.
+/// The type that a type of structured merge diff names, or itself.
 fn type_of<'a>(root: Node<'a>, at: Node<'a>) -> Option<Node<'a>> {
     let Some(name) = at.get("namedType").and_then(Node::as_str) else { return Some(at) };
     root.get("types")?.items().find(|definition| definition.get("name").and_then(Node::as_str) == Some(name))

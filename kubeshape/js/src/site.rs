@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 impl Session {
-    /// Creates the data of a static site: `index.json` with the kinds, a file for each input, and one for each kind
-    /// with its fields. `write` receives the name and the content of each.
+    /// Makes the data of a static site: `index.json` with the kinds, a file for each input, and one for each kind with its
+    /// fields. `write` gets the name and the content of each.
     ///
     /// # Errors
-    /// Returns the error of `write`.
+    /// That of `write`.
     pub fn site<E>(&mut self, mut write: impl FnMut(&str, &[u8]) -> Result<(), E>) -> Result<(), E> {
         let mut inputs = Vec::new();
         for (at, (name, text)) in self.texts.iter().enumerate() {
@@ -33,7 +33,7 @@ impl Session {
         write("index.json", json!({ "kinds": kinds, "inputs": inputs }).to_string().as_bytes())
     }
 
-    /// Returns the data of a site, by file name.
+    /// The data of a site in memory, by name.
     pub fn site_files(&mut self) -> BTreeMap<String, Vec<u8>> {
         let mut out = BTreeMap::new();
         let made: Result<(), std::convert::Infallible> = self.site(|name, bytes| {

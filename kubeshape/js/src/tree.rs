@@ -31,11 +31,11 @@ const MARKS: [&str; 12] = [
 pub(crate) struct Tree {
     pub(crate) fields: Vec<Field>,
     depths: Vec<usize>,
-    /// The losses of OpenAPI v2 with their locations in the definition, in order.
+    /// The losses of OpenAPI v2 with their places in the definition, in order.
     losses: Vec<(String, String)>,
-    /// Whether each field has a loss.
+    /// Which fields have one.
     lossy: Vec<bool>,
-    /// Whether each field, or its items or values, have rules.
+    /// Which fields, or their items or values, have rules.
     ruled: Vec<bool>,
 }
 
@@ -57,7 +57,7 @@ impl Tree {
         Ok(Tree { fields, depths, losses, lossy, ruled })
     }
 
-    /// Returns the columns of the tree.
+    /// The columns of the tree.
     pub(crate) fn columns(&self) -> Value {
         let all = || self.fields.iter().zip(&self.depths);
         json!({
@@ -76,7 +76,7 @@ impl Tree {
         marks(field, is(&self.ruled), is(&self.lossy))
     }
 
-    /// Returns everything about a field.
+    /// Everything about a field.
     pub(crate) fn field(&self, kind: &Kind, index: usize, checked: &[Checked]) -> Value {
         let Some(field) = self.fields.get(index) else { return json!({ "error": "there is no such field" }) };
         let declared = kind.declared(&field.pointer);
@@ -103,7 +103,7 @@ impl Tree {
         })
     }
 
-    /// Returns the fields that match all words of a query.
+    /// The fields that have all words of a text.
     pub(crate) fn search(&self, text: &str) -> Value {
         let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
         if words.is_empty() {
@@ -111,7 +111,7 @@ impl Tree {
         }
         let has = |field: &Field| {
             let (path, description) = (field.path.to_lowercase(), field.description.to_lowercase());
-            // The path of a field contains the names of its parents, so only the last name is searched.
+            // A parent has the names of its fields in their paths, so names count from the last one.
             let own = name(&path).to_owned();
             words.iter().all(|word| match word.strip_prefix('.') {
                 Some(_) => path.contains(word.as_str()),
@@ -123,7 +123,7 @@ impl Tree {
     }
 }
 
-/// Returns the depth of each field. A field follows its parent, and its path begins with the parent's.
+/// How deep each field is. A field follows its parent, and its path begins with the parent's.
 fn depths(fields: &[Field]) -> Vec<usize> {
     let mut parents: Vec<&str> = Vec::new();
     let mut out = Vec::with_capacity(fields.len());
@@ -140,7 +140,7 @@ fn depths(fields: &[Field]) -> Vec<usize> {
     out
 }
 
-/// Returns the last name of a path: `number` for `.ports[].number`, `a.b` for `.labels["a.b"]`.
+/// The last name of a path: `number` of `.ports[].number`, `a.b` of `.labels["a.b"]`.
 pub(crate) fn name(path: &str) -> &str {
     let path = path.trim_end_matches("[]").trim_end_matches("{}");
     match path.strip_suffix("\"]").and_then(|quoted| quoted.rsplit_once("[\"")) {
@@ -153,7 +153,7 @@ fn fact<'f>(field: &'f Field, name: &str) -> Option<&'f str> {
     field.facts.iter().find(|(fact, _)| fact == name).map(|(_, text)| text.as_str())
 }
 
-/// Returns the bits of a field, in the order of [`MARKS`].
+/// The bits of a field, in the order of [`MARKS`].
 fn marks(field: &Field, has_rules: bool, is_lossy: bool) -> u32 {
     const BOUNDS: [&str; 10] = [
         "minimum",
@@ -186,7 +186,7 @@ fn marks(field: &Field, has_rules: bool, is_lossy: bool) -> u32 {
     all.iter().enumerate().map(|(bit, is_set)| u32::from(*is_set) << bit).sum()
 }
 
-/// Returns the default, if it is short.
+/// The default, if it is short.
 fn default(field: &Field) -> Option<&str> {
     fact(field, "default").filter(|text| text.len() <= LONGEST_DEFAULT)
 }
