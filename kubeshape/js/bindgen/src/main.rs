@@ -1,7 +1,6 @@
 //! Writes the JavaScript around a WebAssembly module: `kubeshape-bindgen MODULE FOLDER NAME`.
 //!
-//! It uses the library of `wasm-bindgen`'s command, in the version in Cargo.lock, so that the command need not be
-//! installed.
+//! It is the library of `wasm-bindgen`'s command, in the version that Cargo.lock has, so nobody installs that command.
 
 use std::process::ExitCode;
 use wasm_bindgen_cli_support::Bindgen;
