@@ -440,6 +440,11 @@ mod tests {
         Owner::Client(Some(Caller::User(name.into())))
     }
 
+    /// How many of these have a place now.
+    fn begun<F: Future + Unpin>(more: &mut [F]) -> usize {
+        more.iter_mut().filter_map(FutureExt::now_or_never).count()
+    }
+
     /// A place, if there is one immediately.
     fn now(queue: &Arc<Queue>, name: &str) -> Option<Place> {
         queue.place(client(name)).now_or_never().map(|place| place.expect("room"))
@@ -563,7 +568,6 @@ mod tests {
         let mut waiting: Vec<_> = (0..4).map(|n| Box::pin(queue.place(client(&format!("m{n}"))))).collect();
         assert!(waiting.iter_mut().all(|place| place.now_or_never().is_none()));
         drop(modest);
-        let begun = |more: &mut Vec<_>| more.iter_mut().filter_map(|place| place.now_or_never()).count();
         assert_eq!((begun(&mut waiting), begun(&mut more)), (0, 1));
         drop((held, more, waiting));
         tokio::time::advance(GREEDY_FOR).await;
