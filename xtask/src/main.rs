@@ -7,6 +7,7 @@ mod explorer;
 mod fuzz;
 mod lint;
 mod package;
+mod python;
 mod recording;
 mod release;
 mod run;
@@ -40,6 +41,7 @@ usage: cargo xtask COMMAND [ARGUMENT…]
   explorer [--check|--test]
                      makes the files of the explorer in describe/explorer/dist/ (this needs Node), or checks that they
                      are made from their sources, or tests them in a browser
+  python [PROFILE]   builds the Python package and tests it (this needs Python, and downloads packages)
   fuzz [SECONDS [TARGET…]]
                      builds all fuzz targets and runs each on its seeds and on changes of them: for a second, or for
                      so many; or some of them only
@@ -92,6 +94,8 @@ fn command(arguments: &[&str]) -> Result {
         ["explorer"] => explorer::build(),
         ["explorer", "--check"] => explorer::check(),
         ["explorer", "--test"] => explorer::test(),
+        ["python"] => python::test("dev"),
+        ["python", profile] => python::test(profile),
         ["fuzz", arguments @ ..] => fuzz::run_all(arguments),
         ["msrv"] => tools::msrv(),
         ["deny"] => tools::deny(),

@@ -1,7 +1,7 @@
 //! Rows and answers as lines of JSON.
 
-use super::{Answer, Row, Worker};
-use crate::input::Reader;
+use super::{Answer, Files, Row, Worker};
+use kubeshape::Findings;
 use kubeshape_input::Limits;
 use kubeshape_schema::Bump;
 use kubeshape_smd::Value;
@@ -14,14 +14,14 @@ use std::path::Path;
 pub(crate) struct Lines<'t> {
     worker: Worker<'t>,
     tape: Tape,
-    files: Reader,
+    files: Files,
     /// Whether rows may name files.
     paths: bool,
 }
 
 impl<'t> Lines<'t> {
     pub(crate) fn new(worker: Worker<'t>, paths: bool) -> Lines<'t> {
-        Lines { worker, tape: Tape::new(), files: Reader::default(), paths }
+        Lines { worker, tape: Tape::new(), files: Files::default(), paths }
     }
 
     /// Works on a line, and appends its answer as a line. Returns the verdict.
@@ -89,10 +89,9 @@ impl<'t> Lines<'t> {
             _ if !has_texts => Answer::refused("text, object, old and new must be strings or objects", &name),
             (Some(text), _) => self.worker.answer(row(text.as_bytes())),
             (None, Some(_)) if !self.paths => Answer::refused("rows may name files only with --paths", &name),
-            (None, Some(path)) => match self.files.read_file(Path::new(path), &Limits::default()) {
-                Ok(Some(bytes)) => self.worker.answer(row(bytes)),
-                Ok(None) => Answer::refused("it is not a file", &name),
-                Err(finding) => Answer::new("refused", vec![finding.in_input(&*name)]),
+            (None, Some(path)) => match self.files.read(Path::new(path), &name) {
+                Ok(bytes) => self.worker.answer(row(bytes)),
+                Err(Findings(findings)) => Answer::new("refused", findings),
             },
             (None, None) => Answer::refused("the row has none of text, object, path and new", &name),
         };

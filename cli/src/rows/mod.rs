@@ -29,6 +29,7 @@ use kubeshape_input::{Code, Finding};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use crate::args::{FieldValidation, MissingSchemas};
@@ -191,11 +192,31 @@ impl Serialize for Made {
     }
 }
 
+/// Reads files one after the other, and keeps its buffer.
+#[derive(Default)]
+pub struct Files {
+    reader: crate::input::Reader,
+}
+
+impl Files {
+    /// Reads a file, compressed or not. It has this name in the finding.
+    ///
+    /// # Errors
+    /// It cannot be read, is no file, or is larger than inputs may be.
+    pub fn read(&mut self, path: &Path, name: &str) -> Result<&[u8], Findings> {
+        match self.reader.read_file(path, &kubeshape_input::Limits::default()) {
+            Ok(Some(bytes)) => Ok(bytes),
+            Ok(None) => Err(Finding::new(Code::Unreadable, "it is not a file").in_input(name).into()),
+            Err(finding) => Err(finding.in_input(name).into()),
+        }
+    }
+}
+
 /// Reads the files and folders at these paths as commands do. Returns the files with their names.
 ///
 /// # Errors
 /// Something cannot be read.
-pub fn read_files(paths: &[std::path::PathBuf]) -> Result<Vec<(String, Vec<u8>)>, Findings> {
+pub fn read_files(paths: &[PathBuf]) -> Result<Vec<(String, Vec<u8>)>, Findings> {
     let filter = crate::input::Filter::new(&crate::args::WalkArgs::default()).map_err(|error| fatal(&error))?;
     let gathered = crate::input::gather(paths, None, &filter);
     let mut findings = Vec::new();

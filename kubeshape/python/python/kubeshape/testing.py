@@ -1,0 +1,141 @@
+"""An API server for tests of programs that talk to one.
+
+The server is `kubeshape serve --objects` in a process of its own. With pytest, the fixture `api_server` is one for each test.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+
+__all__ = ["ApiServer"]
+
+_READY = "serving on "
+
+
+class ApiServer:
+    """An API server with CustomResourceDefinitions and objects. It is a context manager.
+
+    >>> import urllib.request
+    >>> with ApiServer() as server:
+    ...     with urllib.request.urlopen(server.url + "/api/v1/namespaces") as answer:
+    ...         answer.status
+    200
+    """
+
+    url: str
+    """The address: `http://127.0.0.1:40123`."""
+    kubeconfig: Path
+    """A file for clients. It exists as long as the server runs."""
+
+    def __init__(
+        self,
+        schemas: Iterable[str | os.PathLike[str]] = (),
+        *,
+        objects: str | os.PathLike[str] | None = None,
+        kubernetes: str | None = None,
+        arguments: Iterable[str] = (),
+        timeout: float = 60,
+    ) -> None:
+        """Starts the server, and waits until it is ready.
+
+        `schemas` are files and folders with CustomResourceDefinitions, `objects` is one with the first objects,
+        `kubernetes` a release such as `1.36`, and `arguments` are others of `kubeshape serve`.
+        """
+        self._folder = tempfile.TemporaryDirectory(prefix="kubeshape-")
+        folder = Path(self._folder.name)
+        own = folder / "objects"
+        own.mkdir()
+        command = [sys.executable, "-m", "kubeshape", "serve", "--listen", "127.0.0.1:0"]
+        command += ["--objects", os.fspath(own if objects is None else objects), "--log-level", "error"]
+        if kubernetes is not None:
+            command += ["--kubernetes", kubernetes]
+        command += [*arguments, *(os.fspath(path) for path in schemas)]
+        self._log = (folder / "log").open("w+", encoding="utf-8")
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._log, text=True
+        )
+        watchdog = threading.Timer(timeout, self._process.kill)
+        watchdog.start()
+        try:
+            self.url = self._wait()
+            self._check()
+        except BaseException:
+            self.stop()
+            raise
+        finally:
+            watchdog.cancel()
+        self.kubeconfig = folder / "kubeconfig"
+        self.kubeconfig.write_text(json.dumps(self.config()), encoding="utf-8")
+
+    def _wait(self) -> str:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith(_READY):
+                return line.removeprefix(_READY).strip()
+        self._process.wait()
+        raise RuntimeError(f"kubeshape serve does not start:\n{self.log()}")
+
+    def _check(self) -> None:
+        """Fails if the server leaves out what it cannot read."""
+        try:
+            urllib.request.urlopen(self.url + "/readyz?verbose").close()
+        except urllib.error.HTTPError as error:
+            with error:
+                reason = error.read().decode()
+            raise RuntimeError(f"kubeshape serve does not serve everything:\n{self.log()}{reason}") from None
+
+    def config(self) -> dict[str, object]:
+        """Returns the kubeconfig as a dict."""
+        return {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "kubeshape", "cluster": {"server": self.url}}],
+            "users": [{"name": "kubeshape", "user": {}}],
+            "contexts": [
+                {
+                    "name": "kubeshape",
+                    "context": {"cluster": "kubeshape", "user": "kubeshape", "namespace": "default"},
+                }
+            ],
+            "current-context": "kubeshape",
+        }
+
+    def log(self) -> str:
+        """Returns what the server has logged."""
+        self._log.flush()
+        return Path(self._log.name).read_text(encoding="utf-8")
+
+    def stop(self) -> None:
+        """Stops the server."""
+        process = self._process
+        if process.poll() is None:
+            # Clients may keep their connections.
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(1)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+        self._log.close()
+        self._folder.cleanup()
+
+    def __enter__(self) -> ApiServer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
