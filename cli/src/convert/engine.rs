@@ -85,14 +85,6 @@ impl Engine {
     /// # Errors
     /// A base document or the document to merge into cannot be read.
     pub(crate) fn new(args: &ConvertArgs, plan: &Plan, losses: bool) -> Result<Engine, Fatal> {
-        let options = Options {
-            profile: match args.profile {
-                None | Some(args::Profile::Kube) => Profile::Kube,
-                Some(args::Profile::Faithful) => Profile::Faithful,
-            },
-            smd_compat: types::settings(args.kubernetes, args.smd_compat).smd_compat,
-            all_versions: args.all_versions,
-        };
         let base = if args.base.is_empty() {
             Base::builtin_of(args.kubernetes.unwrap_or_default())
         } else {
@@ -103,6 +95,14 @@ impl Engine {
                 message: error.to_string(),
             };
             Base::from_documents(&documents).map_err(read)?
+        };
+        let options = Options {
+            profile: match args.profile {
+                None | Some(args::Profile::Kube) => Profile::Kube,
+                Some(args::Profile::Faithful) => Profile::Faithful,
+            },
+            smd_compat: types::settings(args.kubernetes.or(base.named_release()), args.smd_compat).smd_compat,
+            all_versions: args.all_versions,
         };
         let onto =
             args.onto.as_deref().map(|path| document(&mut Reader::default(), &Input::named(path))).transpose()?;

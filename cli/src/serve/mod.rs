@@ -106,7 +106,11 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     if args.has_objects() {
         let kept =
             resources::Kept { data: args.data.as_deref(), folder: plan.folder, readiness: Arc::clone(&readiness) };
-        let made = resources::Resources::new(&live.current(), plan.lifecycles, plan.release, kept);
+        let release = plan.release.or_else(|| hub.store.release()).unwrap_or_default();
+        if !args.base.is_empty() {
+            tracing::info!("requests on objects follow the rules of Kubernetes {release}");
+        }
+        let made = resources::Resources::new(&live.current(), plan.lifecycles, release, kept);
         hub.resources = Some(made.map_err(|error| Fatal::Usage(error.to_string()))?);
     }
     let (events, happened) = channel();

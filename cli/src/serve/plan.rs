@@ -26,8 +26,8 @@ pub(super) struct Plan {
     pub(super) secrets: Secrets,
     pub(super) aggregate: Vec<AggregateOptions>,
     pub(super) emulation: Option<Emulation>,
-    /// The release whose rules requests on objects follow.
-    pub(super) release: kubeshape_validate::Release,
+    /// The release whose rules requests on objects follow. `None`: that of the base.
+    pub(super) release: Option<kubeshape_validate::Release>,
     /// The folder that mirrors the objects, if there is one.
     pub(super) folder: Option<WriteBack>,
     /// The lifecycles that the base contains.
@@ -102,11 +102,11 @@ impl Plan {
     }
 }
 
-/// Returns the release whose rules are used: the emulated one if there is one, otherwise the served one.
-fn rules(args: &ServeArgs) -> kubeshape_validate::Release {
+/// The release whose rules are used: the one that is emulated, else the one that is served. `None`: that of the base.
+fn rules(args: &ServeArgs) -> Option<kubeshape_validate::Release> {
     let served = || args.kubernetes.map(kubeshape_validate::Release::from);
     let emulated = args.emulate.map(|release| u8::try_from(release.minor).unwrap_or(u8::MAX));
-    emulated.map(kubeshape_validate::Release::nearest).or_else(served).unwrap_or_default()
+    emulated.map(kubeshape_validate::Release::nearest).or_else(served)
 }
 
 /// Returns the minor version of the served release.

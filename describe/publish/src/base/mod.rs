@@ -82,6 +82,8 @@ pub struct Base {
     pub(crate) paths: [[Paths; 2]; 3],
     pub(crate) smd: MetaTypes,
     pub(crate) release: Release,
+    /// The release that documents name.
+    named: Option<Release>,
 }
 
 /// Definitions by name.
@@ -129,9 +131,14 @@ impl Base {
         self.release
     }
 
-    /// Reads the definitions and descriptions of a cluster from its OpenAPI documents: v3 documents of group versions
-    /// such as `apis/apps/v1`, and the v2 document, which lists the group-version-kinds of `DeleteOptions`. What the
-    /// documents lack comes from [`Base::builtin`].
+    /// The release that the documents of a cluster name in `info.version`. `None` if they name none that is known.
+    pub fn named_release(&self) -> Option<Release> {
+        self.named
+    }
+
+    /// The definitions and descriptions of a cluster. They are taken from its OpenAPI documents: v3 documents of group
+    /// versions such as `apis/apps/v1`, and the v2 document, which lists the group-version-kinds of `DeleteOptions`.
+    /// What the documents lack comes from [`Base::builtin`].
     ///
     /// `documents` are pairs of a name for errors and the JSON or YAML. Their order does not matter.
     ///
@@ -180,9 +187,10 @@ impl Base {
         let fallback = definitions::read(builtin::DEFINITIONS, &mut tape, &arena);
         let (definitions, texts) = take(&collected, &fallback, &arena);
         let printed = definitions::print(&definitions, &arena).into_iter().map(Definition::from).collect();
-        let release = release.or(collected.release()).unwrap_or(release::SOURCE);
+        let named = collected.release();
+        let release = release.or(named).unwrap_or(release::SOURCE);
         let paths = paths::all(&texts, false, release);
-        Ok(Base::new(texts, printed, paths, MetaTypes::new(&definitions), release))
+        Ok(Base { named, ..Base::new(texts, printed, paths, MetaTypes::new(&definitions), release) })
     }
 
     /// Returns the base with operations that describe all representations with which a server responds.
@@ -207,7 +215,7 @@ impl Base {
             write_members(definitions.iter().filter(|definition| scale || !definition.scale), &mut out);
             Bytes::from(out)
         });
-        Base { texts, definitions, closed_v3, paths, smd, release }
+        Base { texts, definitions, closed_v3, paths, smd, release, named: None }
     }
 
     /// Returns the shared definitions in a document with these definitions of its own. Usually these are all of them.

@@ -39,6 +39,7 @@ use kubeshape_convert::graph::split;
 use kubeshape_discovery::GroupVersion;
 use kubeshape_input::Finding;
 use kubeshape_publish::{Base, Options, Profile, Publisher};
+use kubeshape_schema::Release;
 use paths::Members;
 use read::{Content, OpenApi, Resource};
 use remotes::{Part, Remote, path_of};
@@ -311,6 +312,15 @@ impl Store {
         touched.groups.extend(store.base.groups.keys().cloned());
         store.publish(touched, now);
         Ok(store)
+    }
+
+    /// The release of the cluster whose documents are the base: that of its `/version`, else the one that its OpenAPI documents
+    /// name. `None` if neither names one that is known.
+    pub fn release(&self) -> Option<Release> {
+        let version =
+            self.base.version.as_deref().and_then(|text| serde_json::from_slice::<serde_json::Value>(text).ok());
+        let named = version.and_then(|version| version["gitVersion"].as_str()?.parse().ok());
+        named.or(self.publisher.base().named_release())
     }
 
     /// Returns the current snapshot.
