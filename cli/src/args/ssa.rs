@@ -5,6 +5,7 @@ use crate::error::Fatal;
 use crate::session::types;
 use clap::{Args, ValueHint};
 use kubeshape_registry::Settings;
+use kubeshape_schema::Releases;
 use kubeshape_validate::Release;
 use std::path::PathBuf;
 
@@ -345,6 +346,7 @@ pub(crate) struct FieldsetArgs {
 Examples:
   kubeshape test --schemas config/crd/bases tests/
   kubeshape test --schemas config/crd/bases tests/ --filter immutable
+  kubeshape test --schemas config/crd/bases tests/ --kubernetes 1.31..1.37
   kubeshape test --policies policies/ tests/
   kubeshape test --update tests/conflict.yaml        correct the expectations
   kubeshape test --schemas config/crd/bases tests/ --output-format junit > junit.xml"
@@ -376,13 +378,14 @@ pub(crate) struct TestArgs {
     #[arg(long)]
     pub(crate) update: bool,
 
-    /// Release of Kubernetes whose rules are used, such as 1.34 [default: 1.37; in a scenario, the one that it names]
+    /// Release of Kubernetes whose rules are used, such as 1.34, or a range such as 1.31..1.37 [default: 1.37; in a scenario,
+    /// the one that it names]
     ///
     /// From 1.28 to 1.37. Without it, a suite may have the words of an older release. Scenarios know the built-in kinds of
     /// the release, from 1.31 on; they name it as `kubernetes: "1.34"`. A kind that its schemas define is used instead of
-    /// the built-in one.
-    #[arg(long, value_name = "RELEASE", value_parser = super::known_release)]
-    pub(crate) kubernetes: Option<Release>,
+    /// the built-in one. With a range, everything must hold in every release, and what fails in some of them names these.
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) kubernetes: Option<Releases>,
 
     /// Release of structured-merge-diff to follow [default: that of the release of Kubernetes]
     ///

@@ -15,6 +15,7 @@ mod junit;
 mod line;
 mod losses;
 mod markdown;
+mod releases;
 mod render;
 mod sarif;
 mod tally;
@@ -25,6 +26,7 @@ pub(crate) use capped::Capped;
 pub(crate) use claims::Claims;
 pub(crate) use file::Report;
 pub(crate) use line::{is_finding, write_line};
+pub(crate) use releases::{of_releases, on_some};
 pub(crate) use tally::{Tally, Totals};
 pub(crate) use ui::{
     Filter, Setup, Ui, fatal, is_coloured, is_output_coloured, print, print_for_people, print_own, refuse, say_aside,

@@ -13,6 +13,7 @@ use crate::session::text::{Missing, Text, nowhere, read_all};
 use crate::session::{Command, Common, Session};
 use kubeshape_input::Code;
 use kubeshape_registry::Location;
+use kubeshape_schema::Releases;
 use kubeshape_suite::{Edit, Suite, apply_edits};
 use std::sync::Arc;
 use suite::Definitions;
@@ -24,6 +25,9 @@ use totals::Totals;
 /// There is no answer.
 pub(crate) fn run<'a>(args: &TestArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
     let mut totals = Totals::default();
+    if let Some(releases) = args.kubernetes.filter(|releases| args.update && releases.is_range()) {
+        return Err(Fatal::Usage(format!("--update needs one release, found --kubernetes {releases}")));
+    }
     let stage = args.update.then(|| Stage::default().until_interrupted());
     let paths = args.filenames.and(&args.files);
     check_once(args.schemas.iter().chain(&args.policies).chain(&paths))?;
@@ -61,7 +65,7 @@ pub(crate) fn run<'a>(args: &TestArgs, session: &mut Session<'a>) -> Result<bool
         session.remark(&format!("no case and no scenario has {filter:?} in its name"));
     }
     if !session.is_report {
-        report::print(format!("{}\n", summary(totals)).as_bytes())?;
+        report::print(format!("{}\n", summary(totals, args.kubernetes)).as_bytes())?;
     }
     Ok(totals.failed == 0)
 }
@@ -95,11 +99,7 @@ fn file<'a>(
         } else if root.get("scenario").is_some() || text.named {
             // Folders hold other things, too.
             is_used = true;
-            let Some(read) = scenario::read(text, document, args, session) else { continue };
-            if args.filter.as_deref().is_none_or(|filter| read.name.contains(filter)) {
-                scenario::play(&read, args, totals, &mut edits, &mut out, session);
-                session.case(text.name, &clean::clean(read.name));
-            }
+            scenario::run(text, document, args, totals, &mut edits, &mut out, session);
         }
         // Long runs are worth watching.
         if !session.is_report {
@@ -124,7 +124,7 @@ fn write(text: &Text<'_>, edits: &[Edit], stage: &Stage) -> Result<(), Fatal> {
     written.inspect_err(|_| stage.abandon())
 }
 
-fn summary(totals: Totals) -> String {
+fn summary(totals: Totals, releases: Option<Releases>) -> String {
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut parts = Vec::new();
     if totals.suites > 0 {
@@ -135,7 +135,8 @@ fn summary(totals: Totals) -> String {
         parts.extend([count(totals.steps, "step"), count(totals.expectations, "expectation")]);
     }
     let updated = if totals.updated == 0 { String::new() } else { format!(", {} updated", totals.updated) };
-    format!("{}: {} failed{updated}", parts.join(", "), totals.failed)
+    let on = releases.map(|releases| format!(" on Kubernetes {releases}")).unwrap_or_default();
+    format!("{}{on}: {} failed{updated}", parts.join(", "), totals.failed)
 }
 
 impl Command for TestArgs {

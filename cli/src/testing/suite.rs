@@ -3,13 +3,15 @@
 use super::totals::Totals;
 use crate::args::TestArgs;
 use crate::report::clean::clean;
+use crate::report::{of_releases, on_some};
 use crate::session::Session;
 use crate::session::groups::WithCustom;
 use crate::session::text::{Missing, Text, read_all};
 use kubeshape_input::{Code, Content, Document, Finding};
 use kubeshape_registry::policy::{ServedKinds, is_policy};
 use kubeshape_registry::{Location, Registry, Release, Settings};
-use kubeshape_suite::{Case, Edit, Failure, Outcome, Request, Suite, Tested, expect_answer};
+use kubeshape_schema::Releases;
+use kubeshape_suite::{Answer, Case, Edit, Failure, Outcome, Request, Suite, Tested, expect_answer};
 use kubeshape_yaml::Node;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -22,13 +24,17 @@ pub(super) struct Definitions {
     by_name: BTreeMap<String, Vec<Location>>,
     /// Admission policies, their bindings and parameters, and Namespaces.
     objects: Vec<Location>,
-    /// The built-in kinds with those of the definitions, for suites of policies.
-    kinds: Option<WithCustom>,
+    /// The built-in kinds with those of the definitions, for suites of policies. `None` for releases whose built-in kinds are not
+    /// known.
+    kinds: BTreeMap<Release, Option<WithCustom>>,
     /// The folders that were looked into because a suite stands near them.
     folders: BTreeSet<PathBuf>,
     /// What is in these.
     nearby: BTreeMap<(PathBuf, String), Vec<Location>>,
 }
+
+/// The outcomes of a suite, by the releases that share them, the newest first.
+type InReleases = Vec<(Vec<Release>, Vec<Outcome>)>;
 
 /// Where the definitions of openshift/api stand, from the folder of a suite.
 const NEARBY: &str = "../../zz_generated.crd-manifests";
@@ -52,22 +58,23 @@ impl Definitions {
         }
     }
 
-    /// Runs a suite of policies.
-    fn run_policies(&mut self, suite: &Suite, release: Release) -> Result<Vec<Outcome>, Box<Finding>> {
-        if self.kinds.is_none() {
-            let mut registry = Registry::new(Settings::of(release));
+    /// Runs a suite of policies, in each release whose built-in kinds are known.
+    fn run_policies(&mut self, suite: &Suite, releases: Releases) -> Result<InReleases, Box<Finding>> {
+        let mut out = Vec::new();
+        for release in releases.iter().rev() {
             let all = self.by_name.values().flatten();
-            for (number, location) in all.enumerate() {
-                registry.set(format!("{number:09}"), [location.clone()], Vec::new());
+            let kinds = self.kinds.entry(release).or_insert_with(|| with_built_in(all, release));
+            if let Some(kinds) = kinds {
+                let kinds = ServedKinds::new(kinds);
+                let outcomes = suite.run_policies(&Tested { objects: &self.objects, kinds: &kinds, release })?;
+                out.push((vec![release], outcomes));
             }
-            self.kinds = WithCustom::new(&registry, release);
         }
-        let Some(kinds) = &self.kinds else {
-            let detail = format!("the built-in kinds of Kubernetes {release} are not known");
+        if out.is_empty() {
+            let detail = format!("the built-in kinds of Kubernetes {releases} are not known");
             return Err(Box::new(suite.location.finding(Code::Suite, detail)));
-        };
-        let kinds = ServedKinds::new(kinds);
-        suite.run_policies(&Tested { objects: &self.objects, kinds: &kinds, release })
+        }
+        Ok(out)
     }
 
     /// The definitions that a suite runs against.
@@ -87,6 +94,15 @@ impl Definitions {
         }
         self.nearby.get(&(folder, suite.crd_name.clone())).cloned().unwrap_or_default()
     }
+}
+
+/// The built-in kinds of a release with those of definitions.
+fn with_built_in<'l>(definitions: impl Iterator<Item = &'l Location>, release: Release) -> Option<WithCustom> {
+    let mut registry = Registry::new(Settings::of(release));
+    for (number, location) in definitions.enumerate() {
+        registry.set(format!("{number:09}"), [location.clone()], Vec::new());
+    }
+    WithCustom::new(&registry, release)
 }
 
 /// Whether a document is a CustomResourceDefinition, or a list of some.
@@ -134,18 +150,11 @@ pub(super) fn run<'a>(
         let title = format!("{}: {}", text.place(suite.location.node()), suite.name);
         match definitions.run_policies(suite, args.kubernetes.unwrap_or_default()) {
             Ok(outcomes) => {
-                let outcomes = outcomes.into_iter().filter(|outcome| is_wanted(&suite.cases[outcome.case]));
-                let outcomes: Vec<Outcome> = outcomes.collect();
-                told(suite, &title, "", &outcomes, args, out, session);
-                totals.cases += outcomes.len();
-                settle(
-                    suite,
-                    outcomes.into_iter().map(|outcome| (outcome.case, vec![outcome])).collect(),
-                    args,
-                    totals,
-                    edits,
-                    session,
-                );
+                let results = by_case(outcomes, |case| is_wanted(&suite.cases[case]));
+                told(suite, &title, "", &results, args, out, session);
+                totals.cases += results.len();
+                let answers = results.into_iter().map(|result| (result.case, vec![result])).collect();
+                settle(suite, answers, args, totals, edits, session);
             }
             Err(finding) => session.report(&finding),
         }
@@ -161,16 +170,20 @@ pub(super) fn run<'a>(
         return;
     }
     // Under several definitions, a case may have several answers: what it expects then is for people to say.
-    let mut answers: BTreeMap<usize, Vec<Outcome>> = BTreeMap::new();
+    let mut answers: BTreeMap<usize, Vec<CaseResult>> = BTreeMap::new();
     for definition in &found {
         let title = format!("{}: {}, with {}", text.place(suite.location.node()), suite.name, definition.input());
-        match suite.run(definition, args.kubernetes) {
-            Ok(mut outcomes) => {
-                outcomes.retain(|outcome| is_wanted(&suite.cases[outcome.case]));
-                told(suite, &title, definition.input(), &outcomes, args, out, session);
-                for outcome in outcomes {
+        let outcomes = match args.kubernetes {
+            Some(releases) => suite.run_each(definition, releases),
+            None => suite.run(definition, None).map(|outcomes| vec![(Vec::new(), outcomes)]),
+        };
+        match outcomes {
+            Ok(outcomes) => {
+                let results = by_case(outcomes, |case| is_wanted(&suite.cases[case]));
+                told(suite, &title, definition.input(), &results, args, out, session);
+                for result in results {
                     totals.cases += 1;
-                    answers.entry(outcome.case).or_default().push(outcome);
+                    answers.entry(result.case).or_default().push(result);
                 }
             }
             Err(finding) => session.report(&finding),
@@ -179,36 +192,68 @@ pub(super) fn run<'a>(
     settle(suite, answers, args, totals, edits, session);
 }
 
+/// What came of a case in all releases.
+struct CaseResult {
+    case: usize,
+    /// The answer of the newest release.
+    answer: Answer,
+    /// Why it failed, and in which releases.
+    failures: Vec<(Failure, Vec<Release>)>,
+    /// How many releases were asked.
+    releases: usize,
+}
+
+/// The outcomes of releases, put together case by case. What fails in the same words is one failure.
+fn by_case(outcomes: InReleases, is_wanted: impl Fn(usize) -> bool) -> Vec<CaseResult> {
+    let asked = outcomes.iter().map(|(releases, _)| releases.len()).sum();
+    let mut results: BTreeMap<usize, CaseResult> = BTreeMap::new();
+    for (releases, outcomes) in outcomes {
+        for Outcome { case, answer, failure } in outcomes.into_iter().filter(|outcome| is_wanted(outcome.case)) {
+            let new = || CaseResult { case, answer, failures: Vec::new(), releases: asked };
+            let failures = &mut results.entry(case).or_insert_with(new).failures;
+            let Some(failure) = failure else { continue };
+            let text = |failure: &Failure| (failure.message.clone(), failure.details.clone());
+            match failures.iter_mut().find(|(known, _)| text(known) == text(&failure)) {
+                Some((_, of)) => of.extend(&releases),
+                None => failures.push((failure, releases.clone())),
+            }
+        }
+    }
+    let mut results: Vec<CaseResult> = results.into_values().collect();
+    results.iter_mut().flat_map(|result| &mut result.failures).for_each(|(_, releases)| releases.sort_unstable());
+    results
+}
+
 /// Shows what came of cases, under a title.
 fn told(
     suite: &Suite,
     title: &str,
     with: &str,
-    outcomes: &[Outcome],
+    results: &[CaseResult],
     args: &TestArgs,
     out: &mut String,
     session: &mut Session<'_>,
 ) {
-    if !args.quiet || outcomes.iter().any(|outcome| !outcome.has_passed()) {
+    if !args.quiet || results.iter().any(|result| !result.failures.is_empty()) {
         let _ = writeln!(out, "{}", clean(title));
     }
-    for outcome in outcomes {
-        shown(suite, with, outcome, args, out, session);
+    for result in results {
+        shown(suite, with, result, args, out, session);
     }
 }
 
 /// Counts the cases that failed, and corrects what they expect if that is wanted.
 fn settle(
     suite: &Suite,
-    answers: BTreeMap<usize, Vec<Outcome>>,
+    answers: BTreeMap<usize, Vec<CaseResult>>,
     args: &TestArgs,
     totals: &mut Totals,
     edits: &mut Vec<Edit>,
     session: &mut Session<'_>,
 ) {
-    for (case, outcomes) in answers {
-        let failed = outcomes.iter().filter(|outcome| !outcome.has_passed()).count();
-        if failed > 0 && args.update && corrected(&suite.cases[case], &outcomes, edits, session) {
+    for (case, results) in answers {
+        let failed = results.iter().filter(|result| !result.failures.is_empty()).count();
+        if failed > 0 && args.update && corrected(&suite.cases[case], &results, edits, session) {
             totals.updated += 1;
             continue;
         }
@@ -217,9 +262,9 @@ fn settle(
 }
 
 /// The edits that make a case expect what came of it. Returns whether there are any.
-fn corrected(case: &Case, outcomes: &[Outcome], edits: &mut Vec<Edit>, session: &mut Session<'_>) -> bool {
-    let first = &outcomes[0].answer;
-    let edited = if outcomes.iter().all(|outcome| outcome.answer == *first) {
+fn corrected(case: &Case, results: &[CaseResult], edits: &mut Vec<Edit>, session: &mut Session<'_>) -> bool {
+    let first = &results[0].answer;
+    let edited = if results.iter().all(|result| result.answer == *first) {
         expect_answer(case, first)
     } else {
         Err("the definitions give different answers")
@@ -237,8 +282,8 @@ fn corrected(case: &Case, outcomes: &[Outcome], edits: &mut Vec<Edit>, session: 
 }
 
 /// Shows what came of a case.
-fn shown(suite: &Suite, with: &str, outcome: &Outcome, args: &TestArgs, out: &mut String, session: &mut Session<'_>) {
-    let case = &suite.cases[outcome.case];
+fn shown(suite: &Suite, with: &str, result: &CaseResult, args: &TestArgs, out: &mut String, session: &mut Session<'_>) {
+    let case = &suite.cases[result.case];
     let kind = match case.request {
         Request::Create { .. } => "onCreate",
         Request::Update { .. } => "onUpdate",
@@ -246,22 +291,23 @@ fn shown(suite: &Suite, with: &str, outcome: &Outcome, args: &TestArgs, out: &mu
     };
     let name = clean(&format!("{kind}: {}", case.name));
     let full = if with.is_empty() { name.clone() } else { format!("{name} ({})", clean(with)) };
-    if let Some(failure) = &outcome.failure {
-        session.record(&finding(failure).of_resource(&full));
+    for (failure, releases) in &result.failures {
+        let finding = of_releases(finding(failure), releases.clone(), result.releases);
+        session.record(&finding.of_resource(&full));
     }
     session.case(suite.location.input(), &full);
     if session.is_report {
         return;
     }
-    match &outcome.failure {
-        None if args.verbose => drop(writeln!(out, "  ✓ {name}")),
-        None => {}
-        Some(failure) => {
-            let _ = writeln!(out, "  ✗ {name} ({})", failure.location);
-            let _ = writeln!(out, "      {}", clean(&failure.message));
-            for line in failure.details.iter().flat_map(|detail| detail.lines()) {
-                let _ = writeln!(out, "        {}", clean(line));
-            }
+    if result.failures.is_empty() && args.verbose {
+        let _ = writeln!(out, "  ✓ {name}");
+    }
+    for (failure, releases) in &result.failures {
+        let on = on_some(releases, result.releases).map(|text| format!(", {text}")).unwrap_or_default();
+        let _ = writeln!(out, "  ✗ {name} ({}){on}", failure.location);
+        let _ = writeln!(out, "      {}", clean(&failure.message));
+        for line in failure.details.iter().flat_map(|detail| detail.lines()) {
+            let _ = writeln!(out, "        {}", clean(line));
         }
     }
 }

@@ -1,9 +1,10 @@
 //! What several releases say about an object, each of them asked only if it can say something else.
 
 use super::worker::{Context, Opinion, Verdict};
+use crate::report::of_releases;
 use kubeshape_input::Finding;
 use kubeshape_registry::Gvk;
-use kubeshape_schema::{Release, runs};
+use kubeshape_schema::Release;
 
 /// The opinion of some releases.
 struct Group<'c, 'a> {
@@ -86,15 +87,4 @@ fn is_alike(a: &Finding, b: &Finding) -> bool {
         finding.detail.splitn(3, ": ").take(2)
     }
     (a.code, &a.place) == (b.code, &b.place) && head(a).eq(head(b))
-}
-
-/// A finding with the releases that have it, unless all of them do.
-fn of_releases(mut finding: Finding, mut releases: Vec<Release>, all: usize) -> Finding {
-    releases.sort_unstable();
-    releases.dedup();
-    if releases.len() < all {
-        finding.releases = releases.iter().map(ToString::to_string).collect();
-        finding.notes.push(format!("on Kubernetes {}", runs(&releases)));
-    }
-    finding
 }

@@ -240,10 +240,10 @@ steps:
 fn a_scenario_names_its_release() {
     let folder = folder();
     folder.write("s.yaml", SCENARIO);
-    for flags in ["", "--kubernetes 1.31"] {
+    for (flags, on) in [("", ""), ("--kubernetes 1.31", " on Kubernetes 1.31")] {
         let run = folder.run(&format!("scenario --quiet {flags} s.yaml"));
-        let summary = "1 scenario, 2 steps, 1 expectation: 0 failed\n";
-        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), summary, ""));
+        let summary = format!("1 scenario, 2 steps, 1 expectation{on}: 0 failed\n");
+        assert_eq!((run.code, run.out, run.err), (Some(0), summary, String::new()));
     }
     folder.write("s.yaml", SCENARIO.replace("kubernetes: \"1.34\"\n", ""));
     let run = folder.run("scenario s.yaml");

@@ -97,3 +97,130 @@ fn suites_run_like_the_release_and_find_the_release_of_their_words() {
         assert_eq!(run.code, Some(i32::from(!passes)), "{message} {options}: {}{}", run.out, run.err);
     }
 }
+
+const SUITE: &str = "\
+name: Tab
+crdName: tabs.example.com
+tests:
+  onCreate:
+  - name: takes no large sizes
+    initial: '{apiVersion: example.com/v1, kind: Tab, size: 5000000000}'
+    expectedError: must be of type integer with format int32
+  - name: takes small sizes
+    initial: '{apiVersion: example.com/v1, kind: Tab, size: 5}'
+  - name: has one item
+    initial: '{apiVersion: example.com/v1, kind: Tab, list: [a, b]}'
+    expectedError: must have at most 1 item
+";
+
+#[test]
+fn suites_run_in_a_range_of_releases_and_name_those_that_fail() {
+    let folder = folder();
+    folder.write("suite.yaml", SUITE);
+    let run = folder.run("test --schemas crd.yaml suite.yaml --kubernetes all -v");
+    assert_eq!(
+        run.out,
+        "suite.yaml:1:1: Tab, with crd.yaml\n  \
+         ✗ onCreate: takes no large sizes (suite.yaml:7:20), on Kubernetes 1.28 to 1.35\n      \
+         the server accepts the object, an error is expected\n  \
+         ✓ onCreate: takes small sizes\n  \
+         ✓ onCreate: has one item\n\
+         1 suite, 3 cases on Kubernetes 1.28 to 1.37: 1 failed\n"
+    );
+    assert_eq!(run.code, Some(1));
+    let run = folder.run("test --schemas crd.yaml suite.yaml --kubernetes 1.36.. -q");
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "1 suite, 3 cases on Kubernetes 1.36 to 1.37: 0 failed\n"));
+    let json = folder.run("test --schemas crd.yaml suite.yaml --kubernetes 1.34..1.36 --output-format json").out;
+    let line: serde_json::Value = serde_json::from_str(json.trim()).unwrap();
+    assert_eq!(line["releases"], serde_json::json!(["1.34", "1.35"]));
+    let junit = folder.run("test --schemas crd.yaml suite.yaml --kubernetes 1.34..1.36 --output-format junit").out;
+    assert!(junit.contains("tests=\"3\" failures=\"1\"") && junit.contains("on Kubernetes 1.34 and 1.35"), "{junit}");
+    // What is expected belongs to one release.
+    let run = folder.run("test --schemas crd.yaml suite.yaml --kubernetes all --update");
+    assert_eq!(run.code, Some(2));
+    assert!(run.err.contains("--update needs one release, found --kubernetes 1.28 to 1.37"), "{}", run.err);
+    let run = folder.run("test --schemas crd.yaml suite.yaml --kubernetes 1.99");
+    assert!(
+        run.err.contains("expected a release from 1.28 to 1.37, a range such as 1.28..1.37, or all"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn suites_of_policies_and_scenarios_run_in_a_range_of_releases() {
+    let folder = folder();
+    let policy = "\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: few}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: [CREATE]}]}
+  validations: [{expression: size(object.data) < 2}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: few}
+spec: {policyName: few, validationActions: [Deny]}
+";
+    let suite = "\
+name: few
+policies: [few]
+tests:
+  onCreate:
+  - name: one
+    initial: '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: b}}'
+  - name: two
+    initial: '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: b, c: d}}'
+";
+    folder.write("policy.yaml", policy).write("suite.yaml", suite);
+    let run = folder.run("test --policies policy.yaml suite.yaml --kubernetes all");
+    // All releases whose built-in kinds are known say the same.
+    assert!(run.out.contains("  ✗ onCreate: two (suite.yaml:7:5)\n"), "{}{}", run.out, run.err);
+    assert!(run.out.ends_with("1 suite, 2 cases on Kubernetes 1.28 to 1.37: 1 failed\n"), "{}", run.out);
+    let run = folder.run("test --policies policy.yaml suite.yaml --kubernetes ..1.30");
+    assert!(run.err.contains("the built-in kinds of Kubernetes 1.28 to 1.30 are not known"), "{}", run.err);
+
+    let scenario = "\
+scenario: large sizes
+schemas: [{file: crd.yaml}]
+steps:
+- judge: {apiVersion: example.com/v1, kind: Tab, metadata: {name: a}, size: 5000000000}
+";
+    folder.write("scenario.yaml", scenario);
+    let run = folder.run("test scenario.yaml --kubernetes 1.34.. -q");
+    assert!(
+        run.out.starts_with("scenario.yaml:1:1: large sizes, on Kubernetes 1.36 and 1.37\n"),
+        "{}{}",
+        run.out,
+        run.err
+    );
+    assert!(run.out.ends_with("on Kubernetes 1.34 to 1.37: 1 failed\n"), "{}", run.out);
+    assert_eq!(folder.run("test scenario.yaml --kubernetes 1.34..1.35").code, Some(0));
+    assert_eq!(folder.run("test scenario.yaml --kubernetes 1.36").code, Some(1));
+}
+
+#[test]
+fn objects_are_judged_by_the_release_of_the_base() {
+    let folder = folder();
+    std::fs::create_dir(folder.path("objects")).unwrap();
+    let document = |version: &str| {
+        format!(
+            r#"{{"openapi":"3.0.0","info":{{"title":"Kubernetes","version":"{version}"}},"paths":{{}},"components":{{}}}}"#
+        )
+    };
+    let body = r#"{"apiVersion":"example.com/v1","kind":"Tab","metadata":{"name":"a"},"size":5000000000}"#;
+    let code = |options: &str| {
+        let server = Server::start(&folder, &format!("crd.yaml --objects objects --base base {options}"));
+        let path = "/apis/example.com/v1/namespaces/default/tabs";
+        send(&server.address, "POST", path, "application/json", body).expect("an answer").code
+    };
+    folder.write("base/apps.json", &document("v1.34.2"));
+    assert_eq!(code(""), 201);
+    assert_eq!(code("--emulate 1.36"), 422);
+    // `/version` says it, too; without both, it is the newest release.
+    folder.write("base/apps.json", &document("unversioned"));
+    assert_eq!(code(""), 422);
+    folder.write("base/version.json", r#"{"major":"1","minor":"33","gitVersion":"v1.33.4","platform":"linux/amd64"}"#);
+    assert_eq!(code(""), 201);
+}

@@ -6,6 +6,7 @@ use crate::read::{Case, Part, Request, Suite};
 use crate::server::{Offline, Server};
 use kubeshape_input::Finding;
 use kubeshape_registry::{Location, Object};
+use kubeshape_schema::Releases;
 use kubeshape_validate::Release;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -99,6 +100,29 @@ impl Suite {
             }
         }
         Ok(())
+    }
+
+    /// Runs all cases as several releases do, the newest first. Releases that were asked nothing in which they differ share their
+    /// outcomes, and run the cases once. Each entry has its releases, the newest first.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_each(
+        &self,
+        definition: &Location,
+        releases: Releases,
+    ) -> Result<Vec<(Vec<Release>, Vec<Outcome>)>, Box<Finding>> {
+        let mut rest: Vec<Release> = releases.iter().rev().collect();
+        let mut out = Vec::new();
+        while let Some(newest) = rest.first() {
+            let definition = Definition::read(definition, self.version.as_deref(), *newest)?;
+            let mut server = Offline::new(&definition);
+            let outcomes = self.run_cases(&definition, &mut server, |_| true)?;
+            let (same, others) = rest.iter().partition(|release| *release == newest || server.says_the_same(**release));
+            out.push((same, outcomes));
+            rest = others;
+        }
+        Ok(out)
     }
 
     /// Runs all cases on a server.

@@ -2,6 +2,7 @@
 
 use crate::definition::Definition;
 use kubeshape_registry::{Error, Judgement, Object, Request, Requests};
+use kubeshape_validate::{AskedRelease, Release};
 use serde_json::Value;
 
 /// A server for suites: `kubeshape-registry` for [`Suite::run`](crate::Suite::run), any other one for
@@ -44,11 +45,18 @@ pub(crate) struct Offline<'d> {
     /// The first prepared definition: most cases need no other one.
     first: Option<(Value, Requests)>,
     current: Option<Requests>,
+    /// The releases of all that were prepared: they know what they were asked.
+    asked: Vec<AskedRelease>,
 }
 
 impl<'d> Offline<'d> {
     pub(crate) fn new(definition: &'d Definition<'d>) -> Offline<'d> {
-        Offline { definition, first: None, current: None }
+        Offline { definition, first: None, current: None, asked: Vec::new() }
+    }
+
+    /// Whether another release says the same to everything so far: nothing was asked in which they differ.
+    pub(crate) fn says_the_same(&self, release: Release) -> bool {
+        self.asked.iter().all(|asked| asked.same(release))
     }
 
     fn prepared(&self) -> Result<&Requests, String> {
@@ -76,6 +84,7 @@ impl Server for Offline<'_> {
         }
         let requests = self.definition.requests(definition)?;
         self.current = Some(requests.clone());
+        self.asked.push(requests.resource().release.clone());
         self.first.get_or_insert_with(|| (definition.clone(), requests));
         Ok(())
     }

@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A scenario.
-pub(in crate::testing) struct Scenario<'a> {
+pub(super) struct Scenario<'a> {
     pub(super) text: &'a Text<'a>,
     pub(super) compat: Compat,
     pub(super) node: Node<'a>,
-    pub(in crate::testing) name: &'a str,
+    pub(super) name: &'a str,
     pub(super) document: &'a Arc<Document>,
     pub(super) registry: &'a Registry,
     /// By apiVersion and subresource: what that endpoint leaves alone.
@@ -127,14 +127,15 @@ struct Reported;
 
 type Read<T> = Result<T, Reported>;
 
-/// Reads a scenario; what is wrong with it is told.
-pub(in crate::testing) fn scenario<'a>(
+/// Reads a scenario, for the release that is given or else the one that it names; what is wrong with it is told.
+pub(super) fn scenario<'a>(
     text: &'a Text<'a>,
     document: &'a Arc<Document>,
     args: &TestArgs,
+    release: Option<Release>,
     session: &mut Session<'a>,
 ) -> Option<Scenario<'a>> {
-    let mut reader = Reader { text, document, args, session, compat: Compat::default(), wrong: false };
+    let mut reader = Reader { text, document, args, release, session, compat: Compat::default(), wrong: false };
     let scenario = reader.scenario(document.root());
     let wrong = reader.wrong;
     scenario.ok().filter(|_| !wrong)
@@ -144,6 +145,7 @@ struct Reader<'r, 'a> {
     text: &'a Text<'a>,
     document: &'a Arc<Document>,
     args: &'r TestArgs,
+    release: Option<Release>,
     session: &'r mut Session<'a>,
     /// How the scenario reads managed fields.
     compat: Compat,
@@ -261,11 +263,11 @@ impl<'a> Reader<'_, 'a> {
 
     /// The release that the command line names, else the scenario.
     fn release(&mut self, root: Node<'a>) -> Read<Option<Release>> {
-        let Some(node) = root.get("kubernetes") else { return Ok(self.args.kubernetes) };
+        let Some(node) = root.get("kubernetes") else { return Ok(self.release) };
         let expected = "a release of Kubernetes in quotes, such as \"1.34\"";
         let release = self.string(node, expected)?.parse::<Release>();
         let named = release.map_err(|error| self.tell(node, error.to_string()))?;
-        Ok(self.args.kubernetes.or(Some(named)))
+        Ok(self.release.or(Some(named)))
     }
 
     /// The built-in kinds of a release, or of the newest one if nothing else defines kinds.
