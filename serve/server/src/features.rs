@@ -20,6 +20,8 @@ pub struct Features {
     pub aggregated_v2beta1: bool,
     /// Whether objects can be read and written as CBOR.
     pub cbor: bool,
+    /// Whether watches that take the place of a list are compressed.
+    pub compressed_watch_lists: bool,
 }
 
 impl Default for Features {
@@ -33,6 +35,7 @@ impl Default for Features {
                 aggregated_v2: true,
                 aggregated_v2beta1: false,
                 cbor: false,
+                compressed_watch_lists: true,
             },
             |emulation| emulation.features,
         )
@@ -51,6 +54,7 @@ const OPENAPI_V3: &str = "OpenAPIV3";
 const AGGREGATED: &str = "AggregatedDiscoveryEndpoint";
 const REMOVE_BETA: &str = "AggregatedDiscoveryRemoveBetaType";
 const CBOR: &str = "CBORServingAndStorage";
+const WATCH_LISTS: &str = "WatchListCompression";
 
 /// The state of a gate from a release on.
 struct Stage {
@@ -68,7 +72,7 @@ const fn stage(gate: &'static str, from: u16, default: bool, locked: bool) -> St
 const OPENAPI_V3_BETA: u16 = 24;
 
 /// All gates, older stages first (Kubernetes' `kube_features.go`).
-const STAGES: [Stage; 11] = [
+const STAGES: [Stage; 12] = [
     stage(PUBLISH, 14, false, false),
     stage(PUBLISH, 15, true, false),
     stage(PUBLISH, 16, true, true),
@@ -80,6 +84,7 @@ const STAGES: [Stage; 11] = [
     stage(AGGREGATED, 30, true, true),
     stage(REMOVE_BETA, 33, true, false),
     stage(CBOR, 32, false, false),
+    stage(WATCH_LISTS, 37, true, false),
 ];
 /// From here on, v2beta1 cannot be enabled.
 const BETA_REMOVED: Stage = stage(REMOVE_BETA, 35, true, true);
@@ -169,6 +174,7 @@ impl Emulation {
             aggregated_v2: aggregated && minor >= AGGREGATED_V2,
             aggregated_v2beta1: aggregated && !is_on(REMOVE_BETA),
             cbor: is_on(CBOR),
+            compressed_watch_lists: is_on(WATCH_LISTS),
         };
         Ok(Emulation { minor, features, names_version: true })
     }
@@ -240,7 +246,7 @@ mod tests {
             (24..=26, [true, true, false, false]),
             (27..=29, [true, true, false, true]),
             (30..=32, [true, true, true, true]),
-            (33..=36, [true, true, true, false]),
+            (33..=37, [true, true, true, false]),
         ] {
             for minor in releases {
                 let Features {
@@ -250,8 +256,9 @@ mod tests {
                     aggregated_v2,
                     aggregated_v2beta1,
                     cbor,
+                    compressed_watch_lists,
                 } = Emulation::new(minor, &[])?.features;
-                assert!(!openapi_v3_alpha && !cbor);
+                assert!(!openapi_v3_alpha && !cbor && compressed_watch_lists == (minor >= 37));
                 assert_eq!(
                     [custom_resources_in_v2, openapi_v3, aggregated_v2, aggregated_v2beta1],
                     expected,
@@ -285,6 +292,8 @@ mod tests {
         assert!(alpha.openapi_v3 && alpha.openapi_v3_alpha);
         assert!(Emulation::new(34, &[(REMOVE_BETA, false)])?.features.aggregated_v2beta1);
         assert!(Emulation::new(36, &[(CBOR, true)])?.features.cbor);
+        assert!(!Emulation::new(37, &[(WATCH_LISTS, false)])?.features.compressed_watch_lists);
+        assert!(Emulation::new(36, &[(WATCH_LISTS, true)]).is_err());
         assert!(Emulation::new(31, &[(CBOR, true)]).is_err());
         assert!(Emulation::new(26, &[(AGGREGATED, true), (AGGREGATED, false)])?.features.openapi_v3);
         let error = |minor, gate, value| Emulation::new(minor, &[(gate, value)]).map_err(|error| error.to_string());

@@ -40,6 +40,7 @@ pub struct Watch {
     initial: bool,
     /// Whether a bookmark ends them.
     marks_initial: bool,
+    is_list: bool,
     bookmarks: bool,
     timeout_seconds: Option<u64>,
     told_columns: bool,
@@ -83,6 +84,7 @@ impl Call<'_> {
             position: from.unwrap_or_else(|| self.store.revision()),
             initial,
             marks_initial: options.initial_events && options.bookmarks,
+            is_list: options.initial_events && options.bookmarks,
             bookmarks: options.bookmarks,
             timeout_seconds: options.timeout_seconds.filter(|seconds| *seconds > 0),
             told_columns: false,
@@ -127,6 +129,12 @@ impl Watch {
     /// Returns whether the client wants bookmarks.
     pub fn wants_bookmarks(&self) -> bool {
         self.bookmarks
+    }
+
+    /// Returns whether the watch takes the place of a list: it begins with what is there, and a bookmark ends that
+    /// (upstream: `isListWatchRequest`).
+    pub fn is_list(&self) -> bool {
+        self.is_list
     }
 
     /// Returns whether all changes were sent.

@@ -257,7 +257,11 @@ impl Shared {
         let query = request.uri().query().unwrap_or_default();
         let extensions = self.endpoints.extensions;
         let parts = self.parts(&request, query, extensions);
-        let forms = resources::Forms { alternates: extensions, cbor: self.features.cbor };
+        let forms = resources::Forms {
+            alternates: extensions,
+            cbor: self.features.cbor,
+            compressed_watch_lists: self.features.compressed_watch_lists,
+        };
         if let Some(response) = resources::quick(objects, path, &parts, forms) {
             return response.into();
         }

@@ -54,6 +54,8 @@ pub(super) struct Forms {
     pub(super) alternates: bool,
     /// CBOR, if the gate is on.
     pub(super) cbor: bool,
+    /// Watches that take the place of a list in gzip.
+    pub(super) compressed_watch_lists: bool,
 }
 
 impl Parts {
@@ -98,8 +100,8 @@ pub(super) struct Shared {
 enum Made {
     /// The reply, its compressed body, and the room for it.
     Reply(Reply, Option<Bytes>, Option<Reserved>),
-    /// A watch, and its first events.
-    Watch(Box<Watch>, Result<Vec<u8>, Option<Vec<u8>>>),
+    /// A watch, its first events, and how events are sent.
+    Watch(Box<Watch>, Result<Vec<u8>, Option<Vec<u8>>>, Sending),
     Nothing,
     /// There is no room for it.
     Full,
@@ -140,8 +142,11 @@ where
                         Made::Reply(reply, compressed, reserved)
                     }
                     Some(Answered::Watch(mut watch)) => {
+                        let is_compressed = compresses && forms.compressed_watch_lists && watch.is_list();
+                        let sending = Sending { is_head, is_compressed };
                         let first = watch.next_until(&objects.store(), objects.now(), stop).map_err(|end| end.last);
-                        Made::Watch(watch, first)
+                        let first = first.map(|events| sending.of(events)).map_err(|last| Some(sending.of(last?)));
+                        Made::Watch(watch, first, sending)
                     }
                     None => Made::Nothing,
                 };
@@ -164,7 +169,7 @@ where
                     Err(_) => shared.full(&whole),
                 }
             }
-            Ok(Made::Watch(watch, first)) => stream_of(*watch, first, &shared, caller, &whole, is_head),
+            Ok(Made::Watch(watch, first, sending)) => stream_of(*watch, first, &shared, caller, &whole, sending),
             Ok(Made::Full) => shared.full(&whole),
             Ok(Made::Nothing) => whole.with(reply::page_not_found),
             Err(NotDone::TooLong) => whole.with(|parts| refused(parts, &took_too_long)),
@@ -269,9 +274,24 @@ fn warn(headers: &mut HeaderMap, warnings: &[String]) {
     }
 }
 
+/// How a stream is sent.
+#[derive(Clone, Copy)]
+struct Sending {
+    is_head: bool,
+    is_compressed: bool,
+}
+
+impl Sending {
+    /// Events as they are sent. Those that are sent together are a gzip member of their own (upstream: `perFlushGzipWriter`).
+    fn of(self, events: Vec<u8>) -> Vec<u8> {
+        if self.is_compressed && !events.is_empty() { gzip_once(&events.into()).into() } else { events }
+    }
+}
+
 /// A client that watches.
 struct Watching {
     watch: Watch,
+    sending: Sending,
     objects: Arc<Objects>,
     changes: Receiver<u64>,
     until: Instant,
@@ -285,7 +305,7 @@ fn stream_of(
     shared: &Shared,
     caller: Option<Caller>,
     whole: &OwnedParts,
-    is_head: bool,
+    sending: Sending,
 ) -> Response {
     let is_over = first.is_err();
     let first = first.unwrap_or_else(Option::unwrap_or_default);
@@ -297,13 +317,14 @@ fn stream_of(
     let watching = Watching {
         changes: shared.objects.changes(),
         watch,
+        sending,
         objects: Arc::clone(&shared.objects),
         until: began + asked.min(LONGEST_WATCH),
         bookmark: began + BOOKMARK,
         is_over,
     };
     let mut response = whole.with(|parts| reply::chunked(parts, StatusCode::OK, &Rope::default()));
-    if !is_head {
+    if !sending.is_head {
         *response.body_mut() = held::parts(first, watching, caller, shared.bodies.clone());
     }
     let varies = whole.with(|parts| parts.extensions);
@@ -312,12 +333,24 @@ fn stream_of(
     if varies {
         headers.append(header::VARY, reply::ACCEPT);
     }
+    if sending.is_compressed {
+        headers.insert(header::CONTENT_ENCODING, reply::GZIP);
+        headers.append(header::VARY, reply::ACCEPT_ENCODING);
+    }
     warn(headers, &warnings);
     response
 }
 
 impl held::Parts for Watching {
     async fn part(&mut self) -> Option<Vec<u8>> {
+        let sending = self.sending;
+        self.events().await.map(|events| sending.of(events))
+    }
+}
+
+impl Watching {
+    /// The next events. `None` at the end.
+    async fn events(&mut self) -> Option<Vec<u8>> {
         while !self.is_over {
             // Changes from now on wake it up.
             let revision = *self.changes.borrow_and_update();

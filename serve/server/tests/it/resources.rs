@@ -2,13 +2,15 @@
 
 use crate::common::{endpoints, snapshot};
 use axum::body::Body;
+use flate2::read::MultiGzDecoder;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use kubeshape_objects::{Api, store::Store};
 use kubeshape_registry::Registry;
 use kubeshape_server::http::Http;
-use kubeshape_server::{Endpoints, Objects};
+use kubeshape_server::{Emulation, Endpoints, Objects};
 use serde_json::{Value, json};
+use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 use tower::Service;
@@ -157,4 +159,48 @@ async fn a_watch_lasts_as_long_as_the_client_wants() {
     let (code, ..) = send(&http, "GET", &target, "", String::new()).await;
     assert_eq!(code, StatusCode::OK);
     assert!(began.elapsed() >= Duration::from_millis(900));
+}
+
+/// The whole answer to a watch of a second, and the `Content-Encoding`.
+async fn watched(http: &Http, query: &str) -> (String, Vec<u8>) {
+    let uri = format!("{ALL}?watch=true&timeoutSeconds=1&{query}");
+    let request = Request::builder().uri(uri).header("Accept-Encoding", "gzip").body(Body::empty()).expect("a request");
+    let response = http.clone().call(request).await.expect("an answer");
+    let encoding = response.headers().get("content-encoding").map(|value| value.to_str().expect("ASCII").to_owned());
+    (encoding.unwrap_or_default(), response.into_body().collect().await.expect("a body").to_bytes().to_vec())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watch_in_place_of_a_list_is_compressed_since_1_37() {
+    const LIST: &str =
+        "sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&resourceVersion=";
+    let (endpoints, _objects) = with_objects(Store::default());
+    let of = |minor| Emulation::new(minor, &[]).ok();
+    let [old, new] = [36, 37].map(|minor| Http::new(Endpoints { emulation: of(minor), ..endpoints.clone() }));
+    create(&new, "a").await;
+    let later = tokio::spawn({
+        let new = new.clone();
+        async move {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            create(&new, "b").await;
+        }
+    });
+    let (encoding, body) = watched(&new, LIST).await;
+    later.await.expect("no panic");
+    assert_eq!(encoding, "gzip");
+    let mut text = String::new();
+    MultiGzDecoder::new(&*body).read_to_string(&mut text).expect("gzip");
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
+    let types: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
+    assert_eq!(types, ["ADDED", "BOOKMARK", "ADDED"]);
+    // Events that are sent together are a member of their own, so that clients can read them at once.
+    let mut first = String::new();
+    flate2::bufread::GzDecoder::new(&*body).read_to_string(&mut first).expect("gzip");
+    assert_eq!(first.lines().count(), 2);
+    // Other watches are plain, and all of them were before.
+    for (http, query) in [(&new, "sendInitialEvents=false"), (&new, "allowWatchBookmarks=true"), (&old, LIST)] {
+        let (encoding, body) = watched(http, query).await;
+        assert_eq!(encoding, "", "{query}");
+        assert!(body.starts_with(b"{\"type\":\"ADDED\""), "{query}");
+    }
 }
