@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use kubeshape_conformance::known::Known;
+use kubeshape_conformance::oracle::Other;
 use kubeshape_conformance::table::Table;
 use kubeshape_conformance::{
     AREAS, BaseFolder, changes, clients, compare, generated, has_records, judged, mutated, own,
@@ -14,8 +15,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: kubeshape-conformance [AREA…] [--json] [--all]
        kubeshape-conformance generated [--count N] [--seed S] [--json] [--all]
-       kubeshape-conformance judged [--count N] [--seed S] [--json] [--all]
-       kubeshape-conformance mutated [--count N] [--seed S] [--json] [--all]
+       kubeshape-conformance judged [--kubernetes RELEASE] [--count N] [--seed S] [--json] [--all]
+       kubeshape-conformance mutated [--kubernetes RELEASE] [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance changes [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance clients [--newest] [--program KUBESHAPE] [--json] [--all]
        kubeshape-conformance kubectl [--program KUBESHAPE] [--json] [--all]
@@ -56,8 +57,10 @@ Without areas: all but the last seven, as far as the folders hold them.
            a quarter as many generated and changed definitions. In the area `mutated`: how many requests. In the area `changes`: how many generated pairs, half
            as many changed real definitions, and with fewer than 2000 that share of the real pairs
 --seed S   where generating begins (1)
---oracle, --kubernetes  in the area `mutated`: another release, such as 1.37, and the program of `conformance/builtins-oracle` built
-           with its modules
+--kubernetes RELEASE  in the areas `judged` and `mutated`: another release, from 1.31 on; its modules are downloaded, and the
+           program is built in the target folder
+--oracle PROGRAM  the program of `conformance/oracle` (`judged`) or `conformance/builtins-oracle` (`mutated`) that was built
+           with these modules
 --newest   only the clients of the newest minor are built and asked
 --program  the `kubeshape` command that serves (the one built beside this program)
 
@@ -78,12 +81,13 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// Returns the program of another release with which the area `mutated` compares.
-    fn other(&self) -> Result<Option<mutated::Other>, String> {
+    /// Returns the program of another release with which an area compares. It is built if it is not named.
+    fn other(&self, folder: &str) -> Result<Option<Other>, String> {
         match (&self.oracle, self.kubernetes) {
-            (Some(program), Some(release)) => Ok(Some(mutated::Other { program: program.clone(), release })),
+            (Some(program), Some(release)) => Ok(Some(Other { program: program.clone(), release })),
+            (None, Some(release)) => Other::build(folder, release).map(Some),
             (None, None) => Ok(None),
-            _ => Err("--oracle and --kubernetes need each other".to_owned()),
+            (Some(_), None) => Err("--oracle needs --kubernetes".to_owned()),
         }
     }
 }
@@ -188,11 +192,13 @@ fn table_of(
     match area {
         "corpus" => own::compare(base.map(|base| &base.publisher), known).map_err(|error| error.to_string()),
         "mutated" => match golden {
-            Some(golden) => mutated::compare(&arguments.generated, arguments.other()?.as_ref(), golden, known),
+            Some(golden) => {
+                mutated::compare(&arguments.generated, arguments.other("builtins-oracle")?.as_ref(), golden, known)
+            }
             None => Err(missing_folders()),
         },
         "generated" => generated::compare(&arguments.generated, known),
-        "judged" => judged::compare(&arguments.generated, known),
+        "judged" => judged::compare(&arguments.generated, arguments.other("oracle")?.as_ref(), known),
         "changes" => changes::compare(&arguments.generated, known),
         "clients" | "kubectl" => {
             let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);

@@ -6,7 +6,7 @@ use crate::generated::Plan;
 use crate::golden;
 use crate::judged::each;
 use crate::known::Known;
-use crate::oracle::{self, Oracle};
+use crate::oracle::{self, Oracle, Other};
 use crate::structural::records;
 use crate::table::Table;
 use crate::typed::built_in_of;
@@ -14,7 +14,7 @@ use kubeshape_corpus::generate::Draw;
 use kubeshape_validate::Release;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The maximum number of values per place.
 const MOST_VALUES: usize = 50;
@@ -69,15 +69,6 @@ const TEXTS: [&str; 29] = [
     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 ];
 const NUMBERS: [i64; 12] = [-1, 0, 1, 2, 80, 100, 65_535, 65_536, i32::MAX as i64, i32::MIN as i64, 30_000, 1_000_000];
-
-/// A program over the code of another release, and the release.
-#[derive(Clone, Debug)]
-pub struct Other {
-    /// The program, built from `builtins-oracle` with the modules of the release.
-    pub program: PathBuf,
-    /// The release whose rules are compared.
-    pub release: Release,
-}
 
 /// Compares all of a plan.
 ///

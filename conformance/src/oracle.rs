@@ -1,5 +1,6 @@
 //! The Go program that runs the Kubernetes libraries, line by line.
 
+use kubeshape_validate::Release;
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -50,17 +51,129 @@ pub fn build_server() -> Result<PathBuf, String> {
 
 /// Builds the program whose sources are in a folder next to these.
 fn build_from(folder: &str) -> Result<PathBuf, String> {
-    let target = target();
-    std::fs::create_dir_all(&target).map_err(|error| format!("{}: {error}", target.display()))?;
-    let target = target.canonicalize().map_err(|error| format!("{}: {error}", target.display()))?;
-    let program = target.join(format!("kubeshape-{folder}"));
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    let built = Command::new("go").args(["build", "-o"]).arg(&program).arg(".").current_dir(sources).output();
-    match built {
-        Ok(output) if output.status.success() => Ok(program),
-        Ok(output) => Err(format!("go build: {}", String::from_utf8_lossy(&output.stderr))),
+    let program = whole(&target())?.join(format!("kubeshape-{folder}"));
+    go_build(&program, &sources(folder))
+}
+
+fn sources(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
+}
+
+/// The whole path of a folder, which is made if it is not there.
+fn whole(folder: &Path) -> Result<PathBuf, String> {
+    let made = std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
+    made.map_err(|error| format!("{}: {error}", folder.display()))
+}
+
+fn go_build(program: &Path, sources: &Path) -> Result<PathBuf, String> {
+    let output = program.to_string_lossy();
+    go(&["build", "-o", &output, "."], sources).map(|_| program.to_owned())
+}
+
+/// Runs Go in a folder, and returns what it prints.
+fn go(arguments: &[&str], folder: &Path) -> Result<String, String> {
+    let name = arguments.first().copied().unwrap_or_default();
+    match Command::new("go").args(arguments).current_dir(folder).output() {
+        Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        Ok(output) => Err(format!("go {name}: {}", String::from_utf8_lossy(&output.stderr))),
         Err(error) => Err(format!("go: {error}; Go is needed to ask the Kubernetes libraries")),
     }
+}
+
+/// A program over the libraries of another release.
+#[derive(Clone, Debug)]
+pub struct Other {
+    /// The program.
+    pub program: PathBuf,
+    /// The release.
+    pub release: Release,
+}
+
+/// What the sources call in another way with older libraries: up to which minor release, how they call it now, and then.
+const OLDER_CALLS: [(u32, &str, &str); 4] = [
+    (31, "case apiservercel.Format:", "case *apiservercel.Format:"),
+    (31, "\tcase apiservercel.Semver:\n\t\treturn map[string]any{\"semver\": v.Version.String()}, nil\n", ""),
+    (33, "sigs.k8s.io/structured-merge-diff/v6", "sigs.k8s.io/structured-merge-diff/v4"),
+    (
+        34,
+        "MustBaseEnvSet(environment.DefaultCompatibilityVersion())",
+        "MustBaseEnvSet(environment.DefaultCompatibilityVersion(), true)",
+    ),
+];
+
+/// The module whose go.mod names the staging modules of a release.
+const KUBERNETES: &str = "k8s.io/kubernetes";
+
+impl Other {
+    /// Builds the program of a folder, `oracle` or `builtins-oracle`, with the modules of a release. The first time, it downloads
+    /// them, and takes minutes.
+    ///
+    /// # Errors
+    /// The modules of the release are not known, Go is not installed, or building fails.
+    pub fn build(folder: &str, release: Release) -> Result<Other, String> {
+        let modules = kubeshape_builtin::Release::try_from(release).map_err(|error| error.to_string())?;
+        let version = modules.version().strip_prefix("1.").unwrap_or_default();
+        let copy = whole(&target().join("go").join(release.without_patch().to_string()).join(folder))?;
+        let failed = |error: std::io::Error| format!("{}: {error}", copy.display());
+        let read = |name: &Path| std::fs::read_to_string(name).map_err(|error| format!("{}: {error}", name.display()));
+        for entry in std::fs::read_dir(sources(folder)).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let (Some(name), Some("go")) = (path.file_name(), path.extension().and_then(|e| e.to_str())) else {
+                continue;
+            };
+            let edits = OLDER_CALLS.iter().filter(|(until, ..)| release.minor() <= *until);
+            let text = edits.fold(read(&path)?, |text, (_, now, then)| text.replace(now, then));
+            std::fs::write(copy.join(name), text).map_err(failed)?;
+        }
+        let module = copy.join("go.mod");
+        let named = read(&sources(folder).join("go.mod"))?;
+        let mut wanted = format!("module kubeshape/conformance/{folder}\n\ngo 1.26.0\n\nrequire (\n");
+        for line in direct(&named) {
+            // Others follow from what these require.
+            let prefix = match line {
+                KUBERNETES => "v1",
+                line if is_staged(line) => "v0",
+                _ => continue,
+            };
+            wanted.push_str(&format!("\t{line} {prefix}.{version}\n"));
+        }
+        if wanted.contains(KUBERNETES) {
+            let found = go(&["mod", "download", "-json", &format!("{KUBERNETES}@v1.{version}")], &copy)?;
+            let found: serde_json::Value = serde_json::from_str(&found).map_err(|error| error.to_string())?;
+            let kubernetes = read(Path::new(found["GoMod"].as_str().unwrap_or_default()))?;
+            // Its own modules have no version there.
+            let staged = direct(&kubernetes).filter(|line| kubernetes.contains(&format!("{line} v0.0.0\n")));
+            for staged in staged {
+                if !wanted.contains(&format!("\t{staged} ")) {
+                    wanted.push_str(&format!("\t{staged} v0.{version}\n"));
+                }
+            }
+        }
+        wanted.push_str(")\n");
+        // What Go made of it has more lines.
+        let made_of = copy.join("made-of.mod");
+        if std::fs::read_to_string(&made_of).ok().as_ref() != Some(&wanted) {
+            std::fs::write(&module, &wanted).map_err(failed)?;
+            go(&["mod", "tidy"], &copy)?;
+            std::fs::write(&made_of, &wanted).map_err(failed)?;
+        }
+        let program = go_build(&copy.join("program"), &copy)?;
+        Ok(Other { program, release })
+    }
+}
+
+/// The modules that a go.mod requires itself.
+fn direct(text: &str) -> impl Iterator<Item = &str> {
+    let lines =
+        text.lines().filter(|line| line.starts_with('\t') && !line.contains("=>") && !line.ends_with("// indirect"));
+    lines.filter_map(|line| line.trim().split(' ').next())
+}
+
+/// Whether a module has the version of its release of Kubernetes.
+fn is_staged(module: &str) -> bool {
+    ["api", "apiextensions-apiserver", "apimachinery", "apiserver", "client-go"]
+        .iter()
+        .any(|name| module.strip_prefix("k8s.io/") == Some(*name))
 }
 
 impl Oracle {

@@ -26,6 +26,11 @@ pub fn recorded_release() -> Release {
     Release::stored(36)
 }
 
+/// The release `1.minor`, as it reads stored expressions.
+pub fn release(minor: u32) -> Release {
+    Release::stored(u8::try_from(minor).unwrap_or(u8::MAX))
+}
+
 /// The result of comparing one answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -45,11 +50,11 @@ pub fn compare(folder: &Path) -> Vec<Comparison> {
     let mut out = Vec::new();
     for file in EXPRESSIONS {
         for record in records(&folder.join(format!("{file}.ndjson.gz"))) {
-            expression(&mut out, file, &record);
+            expression(&mut out, file, &record, recorded_release());
         }
     }
     for record in records(&folder.join("schemas.ndjson.gz")) {
-        rules(&mut out, "schemas", &record);
+        rules(&mut out, "schemas", &record, recorded_release());
     }
     out
 }
@@ -108,7 +113,7 @@ fn verdict(ours: &Json, theirs: &Json) -> Verdict {
 }
 
 /// Compares the answers about an expression. `file` begins the names of the rows.
-pub fn expression(out: &mut Vec<Comparison>, file: &str, record: &Json) {
+pub fn expression(out: &mut Vec<Comparison>, file: &str, record: &Json, release: Release) {
     let id = text(record, "id");
     let source = text(record, "expr");
     if record.get("panic").is_some() {
@@ -122,7 +127,7 @@ pub fn expression(out: &mut Vec<Comparison>, file: &str, record: &Json) {
         };
         out.push((format!("{file} {row}"), id.to_owned(), verdict));
     };
-    let mut env = Env::new(recorded_release()).with_container(text(record, "container"));
+    let mut env = Env::new(release).with_container(text(record, "container"));
     for (name, ty) in record.get("vars").and_then(Json::as_object).into_iter().flatten() {
         match ty.as_str().and_then(Type::parse) {
             Some(ty) => env = env.with_variable(name, ty),
@@ -347,7 +352,7 @@ pub fn data(value: &Json) -> Data<'_> {
 }
 
 /// Compares the compiled rules of a schema. `file` begins the names of the rows.
-pub fn rules(out: &mut Vec<Comparison>, file: &str, record: &Json) {
+pub fn rules(out: &mut Vec<Comparison>, file: &str, record: &Json, release: Release) {
     let id = text(record, "id");
     let root = record.get("isResourceRoot").and_then(Json::as_bool) == Some(true);
     for node in record.get("compile").and_then(Json::as_array).into_iter().flatten() {
@@ -355,7 +360,7 @@ pub fn rules(out: &mut Vec<Comparison>, file: &str, record: &Json) {
         let Some((props, declared)) = at_path(record.get("schema"), root, path) else { continue };
         let record = format!("{id} {path}");
         let mut add = |row: &str, verdict| out.push((format!("{file} {row}"), record.clone(), verdict));
-        let env = declared.map(|declared| RuleEnv::of_type(&declared, recorded_release(), "selfTypeN"));
+        let env = declared.map(|declared| RuleEnv::of_type(&declared, release, "selfTypeN"));
         let Some(env) = env else {
             let theirs = node.get("error").cloned().unwrap_or(Json::Null);
             add("no type", verdict(&json!("failed to convert to declType for CEL validation rules"), &theirs));

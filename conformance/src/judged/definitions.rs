@@ -5,6 +5,7 @@ use crate::structural::{Expected, compare_errors, with_definition};
 use crate::table::{Table, Verdict};
 use kubeshape_conformance_cel as cel;
 use kubeshape_corpus::generate::{Draw, definition};
+use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Defaults};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -64,7 +65,7 @@ pub(super) fn only_costs_too_much(answer: &Value) -> bool {
     answer["errors"].as_array().is_some_and(|errors| !errors.is_empty() && errors.iter().all(is_about_costs))
 }
 
-pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table) {
+pub(super) fn compare(release: Release, id: &str, input: &Value, answer: &Value, table: &mut Table) {
     let theirs: Answer = match serde_json::from_value(answer.clone()) {
         Ok(theirs) => theirs,
         Err(error) => return table.add("reading", id, Verdict::Missing(error.to_string())),
@@ -75,9 +76,9 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
     }
     let source = input["new"].to_string();
     let ours = with_definition(&source, Defaults::Set, |definition, arena| {
-        let definition = definition.prepare_for_create(crate::RECORDED, arena);
-        let warnings = texts(crd::warnings(&definition, crate::RECORDED));
-        (crd::validate(&definition, crate::RECORDED), warnings)
+        let definition = definition.prepare_for_create(release, arena);
+        let warnings = texts(crd::warnings(&definition, release));
+        (crd::validate(&definition, release), warnings)
     });
     let (mut errors, warnings) = match (ours, &theirs.decode_error) {
         (Some(ours), None) => ours,
@@ -102,14 +103,14 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
         let old = input["old"].to_string();
         let established = input["established"] == true;
         let ours = with_definition(&old, Defaults::Set, |old, arena| {
-            let mut old = old.prepare_for_create(crate::RECORDED, arena);
+            let mut old = old.prepare_for_create(release, arena);
             old.metadata.resource_version = "1";
             old.status.established = Some(established);
             with_definition(&source, Defaults::Set, |new, arena| {
-                let mut new = new.prepare_for_update(&old, crate::RECORDED, arena);
+                let mut new = new.prepare_for_update(&old, release, arena);
                 new.metadata.resource_version = "1";
-                let warnings = texts(crd::warnings_of_update(&new, &old, crate::RECORDED));
-                (crd::validate_update(&new, &old, crate::RECORDED), warnings)
+                let warnings = texts(crd::warnings_of_update(&new, &old, release));
+                (crd::validate_update(&new, &old, release), warnings)
             })
         });
         let (mut errors, warnings) = ours.flatten().unwrap_or_default();
@@ -132,7 +133,7 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
         let schema = &input["new"]["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
         let record = json!({"id": id, "schema": schema, "isResourceRoot": true, "compile": compile});
         let mut compared = Vec::new();
-        cel::rules(&mut compared, "definitions", &record);
+        cel::rules(&mut compared, "definitions", &record, cel::release(release.minor()));
         crate::cel::add(table, compared);
     }
 }

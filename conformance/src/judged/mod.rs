@@ -10,11 +10,12 @@ use crate::doctor;
 use crate::generated::Plan;
 use crate::golden;
 use crate::known::Known;
-use crate::oracle::{self, Oracle};
+use crate::oracle::{self, Oracle, Other};
 use crate::structural::{crds_of, with_definition};
 use crate::table::{Table, Verdict};
 use kubeshape_conformance_cel as cel;
 use kubeshape_corpus::generate::{Draw, expression};
+use kubeshape_validate::Release;
 use kubeshape_validate::crd::Defaults;
 use serde_json::Value;
 use std::path::Path;
@@ -22,37 +23,52 @@ use std::path::Path;
 /// The maximum number of differences per kind of input that are reduced. Further ones are only counted.
 const SHOWN: usize = 8;
 
-/// Compares all of a plan.
+/// Compares all of a plan, with the libraries whose answers are recorded or with those of another release.
 ///
 /// # Errors
 /// Go is not installed, or the Go program fails.
-pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
-    let program = oracle::build()?;
+pub fn compare(plan: &Plan, other: Option<&Other>, known: Known) -> Result<Table, String> {
+    let (program, release) = match other {
+        Some(other) => (other.program.clone(), other.release),
+        None => (oracle::build()?, crate::RECORDED),
+    };
     let mut table = Table::new("judged", known);
+    let compare_definition = |id: &str, input: &Value, answer: &Value, table: &mut Table| {
+        definitions::compare(release, id, input, answer, table);
+    };
+    let compare_objects = |id: &str, input: &Value, answer: &Value, table: &mut Table| {
+        objects::compare(release, id, input, answer, table);
+    };
+    let compare_samples = |id: &str, input: &Value, answer: &Value, table: &mut Table| {
+        samples::compare(release, id, input, answer, table);
+    };
+    let compare_expression = |id: &str, _: &Value, answer: &Value, table: &mut Table| {
+        expression(release, id, answer, table);
+    };
     let oracle = &mut Oracle::start(&program, &["expressions"])?;
     each(plan, plan.count, oracle, expression::request, &compare_expression, &mut table)?;
     let real = real_definitions()?;
     let oracle = &mut Oracle::start(&program, &["definitions"])?;
     let count = plan.count / 4;
-    each(plan, count, oracle, definitions::generated, &definitions::compare, &mut table)?;
-    each(plan, count, oracle, |draw| definitions::changed(draw, &real), &definitions::compare, &mut table)?;
-    proposals(plan, oracle, &mut table)?;
+    each(plan, count, oracle, definitions::generated, &compare_definition, &mut table)?;
+    each(plan, count, oracle, |draw| definitions::changed(draw, &real), &compare_definition, &mut table)?;
+    proposals(plan, release, oracle, &mut table)?;
     let oracle = &mut Oracle::start(&program, &["objects"])?;
     let count = plan.count / 2 / objects::PER_DEFINITION / 2;
-    each(plan, count, oracle, objects::generated, &objects::compare, &mut table)?;
-    each(plan, count, oracle, objects::spoiled, &objects::compare, &mut table)?;
-    each(plan, count, oracle, |draw| objects::of_real(draw, &real), &objects::compare, &mut table)?;
-    each(plan, count, oracle, samples::generated, &samples::compare, &mut table)?;
+    each(plan, count, oracle, objects::generated, &compare_objects, &mut table)?;
+    each(plan, count, oracle, objects::spoiled, &compare_objects, &mut table)?;
+    each(plan, count, oracle, |draw| objects::of_real(draw, &real), &compare_objects, &mut table)?;
+    each(plan, count, oracle, |draw| samples::generated(release, draw), &compare_samples, &mut table)?;
     let mut rest = real.iter();
-    let next = |_: &mut Draw| rest.next().map_or(Value::Null, samples::of);
-    each(plan, real.len() as u64, oracle, next, &samples::compare, &mut table)?;
+    let next = |_: &mut Draw| rest.next().map_or(Value::Null, |definition| samples::of(release, definition));
+    each(plan, real.len() as u64, oracle, next, &compare_samples, &mut table)?;
     Ok(table)
 }
 
 /// The proposals of the cost doctor for definitions that cost too much: the libraries accept the costs with all of the
 /// bounds, and reject them without any one. There is one definition for every hundred expressions, because few
 /// generated ones cost too much.
-fn proposals(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), String> {
+fn proposals(plan: &Plan, release: Release, oracle: &mut Oracle, table: &mut Table) -> Result<(), String> {
     let mut missing = plan.count.div_ceil(100);
     for n in 0..plan.count.saturating_mul(10) {
         if missing == 0 {
@@ -60,7 +76,7 @@ fn proposals(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), 
         }
         let id = format!("seed {}", plan.seed.wrapping_add(n));
         let input = definitions::costly(&mut Draw::new(plan.seed.wrapping_add(n)));
-        if !doctor::only_costs_too_much(&input, crate::RECORDED) {
+        if !doctor::only_costs_too_much(&input, release) {
             continue;
         }
         missing -= 1;
@@ -69,7 +85,7 @@ fn proposals(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), 
             Ok::<bool, String>(definitions::only_costs_too_much(&answer))
         };
         if too_much(&input)? {
-            doctor::propose("cost doctor", &id, &input, crate::RECORDED, table, &mut too_much)?;
+            doctor::propose("cost doctor", &id, &input, release, table, &mut too_much)?;
         } else {
             table.add("cost doctor", &id, Verdict::Differing("costs too much here only".to_owned()));
         }
@@ -143,10 +159,10 @@ pub(crate) fn each(
     Ok(())
 }
 
-fn compare_expression(id: &str, _: &Value, answer: &Value, table: &mut Table) {
+fn expression(release: Release, id: &str, answer: &Value, table: &mut Table) {
     let mut record = answer.clone();
     record["id"] = id.into();
     let mut compared = Vec::new();
-    cel::expression(&mut compared, "expressions", &record);
+    cel::expression(&mut compared, "expressions", &record, cel::release(release.minor()));
     crate::cel::add(table, compared);
 }

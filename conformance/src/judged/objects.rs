@@ -5,6 +5,7 @@ use crate::structural::{CrdName, Expected};
 use crate::table::{Table, Verdict};
 use kubeshape_corpus::generate::{Draw, definition};
 use kubeshape_schema::Bump;
+use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde::Deserialize;
@@ -62,7 +63,7 @@ fn with_objects(draw: &mut Draw, definition: &Value) -> Value {
     json!({"definition": definition, "objects": objects})
 }
 
-pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table) {
+pub(super) fn compare(release: Release, id: &str, input: &Value, answer: &Value, table: &mut Table) {
     if answer["error"].is_string() {
         // The definition is rejected, so no server has objects of it.
         return;
@@ -73,11 +74,18 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
         stream.next(&mut tape)?.ok()?;
         let arena = Bump::new();
         let crd = kubeshape_structural::read::read(tape.document(&source).root()?, &arena).value?;
-        let resource = Resource::new(&crd, crd.versions.first()?, crate::RECORDED, &arena);
+        let resource = Resource::new(&crd, crd.versions.first()?, release, &arena);
         let objects = input["objects"].as_array()?;
         let by_id: BTreeMap<usize, &Value> = objects.iter().enumerate().collect();
         for (at, object) in objects.iter().enumerate() {
-            let Ok(theirs) = serde_json::from_value::<Answer>(answer["cases"][at].clone()) else {
+            let mut theirs = answer["cases"][at].clone();
+            // Older libraries print a time that is not set.
+            if let Some(metadata) = theirs.pointer_mut("/result/metadata").and_then(Value::as_object_mut)
+                && metadata.get("creationTimestamp").is_some_and(Value::is_null)
+            {
+                metadata.remove("creationTimestamp");
+            }
+            let Ok(theirs) = serde_json::from_value::<Answer>(theirs) else {
                 table.add("reading", id, Verdict::Missing(format!("no answer about object {at}")));
                 continue;
             };

@@ -3,17 +3,19 @@
 use super::objects;
 use crate::table::{Table, Verdict};
 use kubeshape_corpus::generate::{Draw, definition};
+use kubeshape_registry::{Registry, Settings};
+use kubeshape_validate::Release;
 use serde_json::{Value, json};
 
 /// Returns a generated definition with its samples.
-pub(super) fn generated(draw: &mut Draw) -> Value {
-    of(&definition::definition(draw))
+pub(super) fn generated(release: Release, draw: &mut Draw) -> Value {
+    of(release, &definition::definition(draw))
 }
 
 /// Returns a definition with the smallest and the largest sample of its first version, without samples that have
 /// problems.
-pub(super) fn of(definition: &Value) -> Value {
-    let mut registry = crate::registry();
+pub(super) fn of(release: Release, definition: &Value) -> Value {
+    let mut registry = Registry::new(Settings::of(release));
     let text = definition.to_string();
     registry.set_input(
         "definition",
@@ -21,7 +23,7 @@ pub(super) fn of(definition: &Value) -> Value {
     );
     let version = definition["spec"]["versions"][0]["name"].as_str().unwrap_or_default();
     let kind = registry.kinds().find(|kind| kind.version_name() == version);
-    let samples = [false, true].map(|maximal| kind.and_then(|kind| kind.sample(maximal, crate::RECORDED)));
+    let samples = [false, true].map(|maximal| kind.and_then(|kind| kind.sample(maximal, release)));
     let taken = samples.iter().flatten().filter(|sample| sample.problems.is_empty());
     let mut objects: Vec<Value> = taken.map(|sample| json!(sample.object)).collect();
     // Upstream's strategies require the namespace that a request would add.
@@ -34,7 +36,7 @@ pub(super) fn of(definition: &Value) -> Value {
 }
 
 /// Checks that the libraries accept a sample, as we do.
-pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table) {
+pub(super) fn compare(release: Release, id: &str, input: &Value, answer: &Value, table: &mut Table) {
     let objects = input["objects"].as_array().map(Vec::as_slice).unwrap_or_default();
     if answer["error"].is_string() || objects.is_empty() {
         // No server has objects of it, or we do not know one that a server accepts.
@@ -55,5 +57,5 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
         };
         table.add("samples", id, verdict);
     }
-    objects::compare(id, input, answer, table);
+    objects::compare(release, id, input, answer, table);
 }
