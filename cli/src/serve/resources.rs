@@ -13,6 +13,7 @@ use kubeshape_objects::store::{self, Store};
 use kubeshape_objects::{Advisor, Api, Documents, Status};
 use kubeshape_registry::{Location, Object, Registry, Settings};
 use kubeshape_server::{Change, Definition, Leaf, Objects, Readiness, Snapshot, Unkept};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -214,7 +215,20 @@ impl Resources {
         let failed = self.objects.load(&objects, SystemTime::now());
         self.tell_files(&objects, files, &failed);
         findings.extend(failed.into_iter().map(|(at, status)| refused(objects.get(at), &status)));
+        self.system_namespaces();
         Ok(findings)
+    }
+
+    /// Creates the namespaces that every cluster has, as far as they are not there.
+    fn system_namespaces(&self) {
+        let (api, store) = (self.objects.api(), self.objects.store());
+        let namespace =
+            |name: &str| Object::from(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}));
+        let is_missing = |object: &Object| api.key_of(object).is_some_and(|key| store.get(&key).is_none());
+        let missing: Vec<Object> = SYSTEM_NAMESPACES.into_iter().map(namespace).filter(is_missing).collect();
+        for (_, status) in self.objects.load(&missing, SystemTime::now()) {
+            tracing::warn!(reason = %status.message, "a namespace of the system is not there");
+        }
     }
 
     /// Tells the folder that mirrors the objects where their files are. If the inputs define something that the folder
@@ -234,6 +248,9 @@ impl Resources {
         }
     }
 }
+
+/// The namespaces that a server creates for itself (upstream: `SystemNamespaces` of the control plane).
+const SYSTEM_NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
 /// The document that describes the fields of a definition.
 const DEFINITIONS: &str = "apis/apiextensions.k8s.io/v1";

@@ -90,6 +90,12 @@ impl Status {
         Status::failure(404, "NotFound", format!("{of} {} not found", GoQuoted(name))).about(of, name)
     }
 
+    /// 403 (upstream: `errors.NewForbidden`).
+    pub fn forbidden(of: GroupResource<'_>, name: &str, why: &str) -> Status {
+        let message = format!("{of} {} is forbidden: {why}", GoQuoted(name));
+        Status::failure(403, "Forbidden", message).about(of, name)
+    }
+
     /// 409 (upstream: `errors.NewAlreadyExists`).
     pub fn already_exists(of: GroupResource<'_>, name: &str) -> Status {
         Status::failure(409, "AlreadyExists", format!("{of} {} already exists", GoQuoted(name))).about(of, name)

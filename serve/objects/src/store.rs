@@ -7,9 +7,10 @@
 
 use crate::api::DEFINITIONS;
 use crate::derived::Derived;
+use crate::raw;
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
-use imbl::{OrdMap, Vector};
+use imbl::{OrdMap, OrdSet, Vector};
 use std::sync::{Arc, OnceLock};
 
 /// An object as it is stored.
@@ -115,6 +116,17 @@ impl Stored {
     pub fn text(&self) -> &str {
         std::str::from_utf8(&self.text).unwrap_or_default()
     }
+}
+
+/// The uids of the owners of an object. Most objects have none, and are not parsed.
+fn owners(object: &Stored) -> impl Iterator<Item = Arc<str>> + use<> {
+    let has_some = memchr::memmem::find(&object.text, b"\"ownerReferences\":[").is_some();
+    let found = has_some.then(|| {
+        let references = raw::member(raw::member(&object.text, "metadata")?, "ownerReferences")?;
+        serde_json::from_slice::<Vec<serde_json::Value>>(references).ok()
+    });
+    let references = found.flatten().unwrap_or_default();
+    references.into_iter().filter_map(|reference| Some(Arc::from(reference["uid"].as_str()?)))
 }
 
 /// The location of an object.
@@ -324,6 +336,8 @@ pub struct Saved {
 pub struct Store {
     revision: u64,
     objects: OrdMap<Key, Arc<Stored>>,
+    /// The objects that have owners, by the uid of each owner.
+    owned: OrdSet<(Arc<str>, Key)>,
     /// Bytes of the objects.
     bytes: usize,
     /// Bytes of the definitions among them.
@@ -347,6 +361,7 @@ impl Store {
         Store {
             revision: 1,
             objects: OrdMap::new(),
+            owned: OrdSet::new(),
             bytes: 0,
             definitions: 0,
             history: Vector::new(),
@@ -375,6 +390,8 @@ impl Store {
         let definitions = saved.objects.iter().filter(|(key, _)| *key.resource == *DEFINITIONS);
         store.definitions = definitions.map(|(_, object)| object.text.len()).sum();
         store.objects = saved.objects.into_iter().collect();
+        let owned = store.objects.iter().flat_map(|(key, object)| owners(object).map(|uid| (uid, key.clone())));
+        store.owned = owned.collect();
         store.history_bytes = saved.history.iter().map(|event| event.object.text.len()).sum();
         store.history = saved.history.into_iter().collect();
         store.revision = saved.revision.max(store.revision);
@@ -438,6 +455,14 @@ impl Store {
         range.take_while(move |(key, _)| key.resource == resource && key.path.starts_with(prefix))
     }
 
+    /// The objects that name an owner by its uid.
+    pub(crate) fn dependents<'s>(&'s self, uid: &str) -> impl Iterator<Item = &'s Key> + use<'s> {
+        let uid: Arc<str> = uid.into();
+        let first = Key { resource: Arc::from(""), path: Arc::from("") };
+        let range = self.owned.range((Arc::clone(&uid), first)..);
+        range.take_while(move |(owner, _)| *owner == uid).map(|(_, key)| key)
+    }
+
     /// Returns the limits.
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
@@ -483,6 +508,12 @@ impl Store {
             }
             Then::Deleted(draft) => (Verb::Deleted, draft.stored(self.revision), self.objects.remove(&key)),
         };
+        for uid in before.iter().flat_map(|before| owners(before)) {
+            self.owned.remove(&(uid, change.key.clone()));
+        }
+        if verb != Verb::Deleted {
+            self.owned.extend(owners(&object).map(|uid| (uid, change.key.clone())));
+        }
         let before_bytes = before.as_ref().map_or(0, |before: &Arc<Stored>| before.text.len());
         let after = if verb == Verb::Deleted { 0 } else { object.text.len() };
         self.bytes = (self.bytes + after).saturating_sub(before_bytes);

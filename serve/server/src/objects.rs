@@ -315,7 +315,12 @@ impl Objects {
     /// reply is an error.
     fn written(&self, mut writing: MutexGuard<'_, u64>, mut store: Store, now: Time, reply: Reply) -> Reply {
         let (api, before) = (self.api.load_full(), *writing);
-        let changed = self.settle(&api, &mut store, &mut writing, now);
+        let mut changed = self.settle(&api, &mut store, &mut writing, now);
+        let settled = store.revision();
+        self.api.load().collect(&mut store, before, &Moment { now, ..Moment::default() });
+        if store.revision() != settled {
+            changed.extend(self.settle(&self.api(), &mut store, &mut writing, now));
+        }
         if let Err(error) = self.swap(store, Origin::Requests) {
             tracing::error!(reason = %error, "a change is not stored, and its request is refused");
             self.api.store(api);

@@ -1,5 +1,6 @@
 //! Deleting objects.
 
+use super::collect::{FOREGROUND, ORPHAN};
 use super::definitions::CLEANUP;
 use super::read::selected;
 use super::{Call, Outcome, Then, Write};
@@ -15,6 +16,9 @@ use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
 use std::borrow::Cow;
 use std::sync::Arc;
+
+/// Namespaces that a cluster cannot be without (upstream: the admission plugin `NamespaceLifecycle`).
+const IMMORTAL: [&str; 3] = ["default", "kube-public", "kube-system"];
 
 /// Options of a deletion.
 #[derive(Debug, Default)]
@@ -117,8 +121,8 @@ impl Call<'_> {
         let metadata = value::metadata(live);
         let finalizers = metadata.get("finalizers").and_then(Value::as_list).unwrap_or_default();
         let added = match options.policy.as_str() {
-            "Foreground" => Some("foregroundDeletion"),
-            "Orphan" => Some("orphan"),
+            "Foreground" => Some(FOREGROUND),
+            "Orphan" => Some(ORPHAN),
             _ => None,
         };
         let mut kept: Vec<Value<'_>> = finalizers.to_vec();
@@ -130,7 +134,12 @@ impl Call<'_> {
         if let Some(added) = added.filter(|added| !finalizers.iter().any(|known| known.as_str() == Some(added))) {
             kept.push(Value::String(added));
         }
-        if kept.is_empty() {
+        let is_namespace = self.served.is_namespace();
+        if is_namespace && is_first && IMMORTAL.contains(&name) {
+            return Err(Status::forbidden(of, name, "this namespace may not be deleted"));
+        }
+        // A namespace goes when nothing is left in it.
+        if kept.is_empty() && !(is_namespace && is_first) {
             let change = Change {
                 key: key.clone(),
                 expected: Some(old.revision),
@@ -142,12 +151,18 @@ impl Call<'_> {
             return Ok((None, Then::Object(200)));
         }
         let now = arena.alloc_str(&self.moment.now.to_string());
-        let mut object = with_meta(live, "finalizers", Some(Value::List(&kept)), &arena);
+        let finalizers = (!kept.is_empty()).then_some(Value::List(&kept));
+        let mut object = with_meta(live, "finalizers", finalizers, &arena);
         if self.served.is_definition() {
             object = marked(object, now, &arena);
         }
         object = with_meta(object, "deletionTimestamp", Some(Value::String(now)), &arena);
-        if !self.served.is_definition() {
+        if is_namespace {
+            let status = object.get("status").unwrap_or(Value::Null);
+            let status = value::with(status, "phase", Some(Value::String("Terminating")), &arena);
+            object = value::with(object, "status", Some(status), &arena);
+        }
+        if !self.served.is_definition() && !is_namespace {
             object = with_meta(object, "deletionGracePeriodSeconds", Some(Value::Int(0)), &arena);
         }
         if !self.served.is_definition()

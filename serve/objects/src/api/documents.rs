@@ -1,5 +1,6 @@
 //! Built-in resources, as defined by OpenAPI documents of group versions.
 
+use super::review::Review;
 use super::served::Served;
 use bytes::Bytes;
 use kubeshape_input::Limits;
@@ -8,9 +9,6 @@ use kubeshape_registry::{Registry, Settings};
 use kubeshape_validate::Release;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
-
-/// Groups whose resources are computed by the server and not stored.
-const NOT_STORED: [&str; 2] = ["authentication.k8s.io", "authorization.k8s.io"];
 
 /// OpenAPI v3 documents of built-in group versions. Each is read at the first request for its group version.
 ///
@@ -53,9 +51,8 @@ impl Documents {
                 Some(rest) => rest.split_once('/')?,
                 None => ("", path.strip_prefix("api/")?),
             };
-            let is_stored = !NOT_STORED.contains(&group) && !version.contains('/');
             let document = Document { text, read: OnceLock::new() };
-            is_stored.then(|| ((group.to_owned(), version.to_owned()), document))
+            (!version.contains('/')).then(|| ((group.to_owned(), version.to_owned()), document))
         });
         Documents { documents: Arc::new(documents.collect()), release: Release::DEFAULT }
     }
@@ -115,7 +112,7 @@ impl Documents {
             let in_version = |kind: &&kubeshape_registry::Kind| kind.group() == group && kind.version_name() == version;
             let served = registry.kinds().filter(in_version).filter_map(|kind| {
                 let served = Served::of_document(kind, &registry)?;
-                Some((Arc::clone(&served.plural), Arc::new(served)))
+                Review::serves(&served).then(|| (Arc::clone(&served.plural), Arc::new(served)))
             });
             GroupVersion { served: served.collect(), layer: Layer::new(&registry) }
         }))

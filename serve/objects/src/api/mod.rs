@@ -2,6 +2,7 @@
 
 mod admission;
 mod advice;
+mod collect;
 mod convert;
 mod definitions;
 mod delete;
@@ -9,7 +10,9 @@ mod documents;
 mod load;
 mod read;
 mod reply;
+mod review;
 mod scale;
+mod selectable;
 mod served;
 mod strategy;
 mod watch;
@@ -498,6 +501,7 @@ impl Call<'_> {
             return Err(Status { message, ..Status::method_not_supported(self.group_resource(), verb.name()) });
         }
         match (self.path.subresource, verb) {
+            (_, verb) if verb != Verb::Create && review::Review::of(self.served).is_some() => not_supported(),
             ("status", _) if !self.served.has_status() => Err(self.not_found()),
             ("scale", _) if self.served.scale().is_none() => Err(self.not_found()),
             ("" | "status", Verb::Get) => self.get(),
@@ -508,6 +512,7 @@ impl Call<'_> {
             ("", Verb::List) => self.list(),
             ("", Verb::Watch) => self.watch(),
             ("", Verb::Create) if !has_name => self.create(),
+            ("token", Verb::Create) if self.served.has_subresource("token") => self.token(),
             ("", Verb::Delete) => self.delete(),
             ("", Verb::DeleteCollection) => self.delete_collection(),
             ("" | "status" | "scale", _) => not_supported(),

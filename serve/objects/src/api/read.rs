@@ -21,8 +21,6 @@ pub(super) struct Selection {
     pub(super) prefix: String,
     labels: select::LabelSelector,
     fields: select::FieldSelector,
-    /// Names and JSON paths of the selectable fields.
-    selectable: Vec<Arc<str>>,
 }
 
 impl Selection {
@@ -40,12 +38,7 @@ impl Selection {
             && self.fields.matches(|field| match field {
                 "metadata.name" => key.name().to_owned(),
                 "metadata.namespace" => key.namespace().to_owned(),
-                path => match value::at_path(object, path) {
-                    Some(Value::String(text)) => text.to_owned(),
-                    Some(Value::Int(n)) => n.to_string(),
-                    Some(Value::Bool(yes)) => yes.to_string(),
-                    _ => String::new(),
-                },
+                field => of.selectable.value(object, field),
             })
     }
 }
@@ -71,22 +64,16 @@ impl Call<'_> {
     /// A field is not selectable: 400.
     pub(super) fn selection(&self, options: &ListParameters) -> Result<Selection, Status> {
         let namespace = self.path.namespace;
-        let selection = Selection {
+        let served = self.served;
+        let gvk = || format!("{}, Kind={}", served.api_version, served.kind);
+        for field in options.fields.fields() {
+            served.selectable.check(field, gvk).map_err(Status::bad_request)?;
+        }
+        Ok(Selection {
             prefix: if namespace.is_empty() { String::new() } else { format!("{namespace}/") },
             labels: options.labels.clone(),
             fields: options.fields.clone(),
-            selectable: self.served.selectable.clone(),
-        };
-        let is_known = |field: &str| {
-            let path = |known: &str| known.strip_prefix('.').unwrap_or(known) == field;
-            ["metadata.name", "metadata.namespace"].contains(&field)
-                || selection.selectable.iter().any(|known| path(known))
-        };
-        let unknown = options.fields.fields().find(|field| !is_known(field));
-        match unknown {
-            Some(field) => Err(Status::bad_request(select::UnsupportedField(field.to_owned()).to_string())),
-            None => Ok(selection),
-        }
+        })
     }
 
     pub(super) fn list(&self) -> Result<Outcome, Status> {

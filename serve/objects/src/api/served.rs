@@ -1,5 +1,6 @@
 //! A served resource.
 
+use super::selectable::Selectable;
 use super::strategy::{Documented, Strategy};
 use crate::form::{self, Exported};
 use crate::status::GroupResource;
@@ -43,8 +44,8 @@ pub(super) struct Served {
     built_in: Option<Strategy>,
     /// The registry that knows the types of a built-in resource.
     registry: Option<Arc<Registry>>,
-    /// JSON paths of the selectable fields, in addition to the name and the namespace.
-    pub(super) selectable: Vec<Arc<str>>,
+    /// The selectable fields.
+    pub(super) selectable: Selectable,
     scale: Option<Scale>,
     subresources: Vec<Arc<str>>,
     /// Converts objects to rows; created at the first use.
@@ -76,7 +77,7 @@ impl Served {
             definition: kind.clone(),
             built_in: None,
             registry: None,
-            selectable: version.selectable_fields.clone(),
+            selectable: Selectable::Custom(version.selectable_fields.clone()),
             scale: version.scale.clone(),
             subresources: resource.subresources.clone(),
             convertor: OnceLock::new(),
@@ -122,7 +123,7 @@ impl Served {
             definition: kind.clone(),
             built_in: Some(strategy),
             registry: Some(Arc::clone(registry)),
-            selectable: Vec::new(),
+            selectable: Selectable::of_built_in(group, kind.kind(), release),
             scale,
             subresources: resource.subresources.clone(),
             convertor: OnceLock::new(),
@@ -163,6 +164,11 @@ impl Served {
     /// Whether its objects are CustomResourceDefinitions.
     pub(super) fn is_definition(&self) -> bool {
         matches!(self.built_in, Some(Strategy::Definition(..)))
+    }
+
+    /// Whether its objects are namespaces.
+    pub(super) fn is_namespace(&self) -> bool {
+        self.is_built_in() && self.group.is_empty() && self.kind == "Namespace"
     }
 
     /// Returns the first word of the message that a precondition of a deletion failed (upstream: `Preconditions.Check`, and

@@ -1,6 +1,8 @@
 //! Requests about objects, and the laws that hold for all of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, missing_docs)]
 
+mod built_in_selectors;
+mod collected;
 mod common;
 mod definitions;
 mod laws;
