@@ -311,7 +311,7 @@ fn a_policy_made_of_rules_decides_as_the_rules() {
         ("{min: 1, ratio: 1}", "", false),
         ("{min: 1, ratio: 0}", "", true),
         ("{min: 1, my-name: x}", "", false),
-        ("{min: 1, my-name: y}", "", true),
+        ("{min: 1, my-name: z}", "", true),
         ("{min: 1, none: null}", "", true),
         ("{min: 1, none: a}", "", false),
         ("{min: 1, ports: [{name: a, port: 1}, {name: b, port: 0}]}", "", false),

@@ -5,7 +5,7 @@
 
 use crate::environment::stored;
 use kubeshape_cel::escape::is_identifier;
-use kubeshape_cel::{Ast, DeclType, NeedsSchema, RuleEnv};
+use kubeshape_cel::{Ast, DeclType, NeedsSchema, RuleEnv, Type as CelType};
 use kubeshape_schema::{Additional, Code, Flags, Items, Note, Rule, Schema, Type};
 use kubeshape_structural::{Crd, Structural, Version};
 use kubeshape_validate::Release;
@@ -203,14 +203,12 @@ impl<'a> Maker<'a> {
             Some(NeedsSchema::Type) => return Err("the rule reads a value that has another type without the schema"),
             None => {}
         }
-        if !ast.compares_containers() {
-            return Ok(());
-        }
+        let compared = ast.compared_containers();
         let is_resource = self.path.is_empty() || schema.flags.any(Flags::EMBEDDED_RESOURCE);
-        if is_resource || schema.subtree.any(Flags::PRESERVE_UNKNOWN) {
+        if (is_resource || schema.subtree.any(Flags::PRESERVE_UNKNOWN)) && compared.iter().any(|ty| has_object(ty)) {
             return Err("the rule compares objects of which a schema shows a part only");
         }
-        if has_unordered_list(schema) {
+        if !compared.is_empty() && has_unordered_list(schema) {
             return Err("the rule compares lists whose order means nothing");
         }
         Ok(())
@@ -366,6 +364,15 @@ fn on_lines_of_its_own(text: &str) -> String {
 
 fn first_line(text: &str) -> &str {
     text.trim().lines().next().unwrap_or_default()
+}
+
+/// Whether a type is or contains an object type.
+fn has_object(ty: &CelType) -> bool {
+    match ty {
+        CelType::List(element) => has_object(element),
+        CelType::Map(entry) => has_object(&entry.1),
+        ty => matches!(ty, CelType::Struct(_)),
+    }
 }
 
 /// Whether a schema has a list whose order means nothing: sets and maps.
