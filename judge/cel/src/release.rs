@@ -223,5 +223,7 @@ changes! {
         PrefixesCost,
         /// `duration()` takes no integers.
         NoDurationsOfIntegers,
+        /// What an optional holds stays the value that it is when a condition chooses the optional.
+        OptionalsKeepValues,
     }
 }

@@ -19,6 +19,7 @@
 //! ```
 
 mod address;
+mod declared;
 mod internal;
 mod kinds;
 mod overlay;

@@ -129,9 +129,9 @@ pub(crate) enum Attr {
     /// A variable of a comprehension.
     Local { slot: usize, release: AskedRelease, path: Vec<Qualifier> },
     /// An accumulator. It is created at its first use.
-    Accu { slot: usize, init: Arc<Node>, path: Vec<Qualifier> },
+    Accu { slot: usize, init: Arc<Node>, release: AskedRelease, path: Vec<Qualifier> },
     /// The value of another step.
-    Relative { operand: Box<Node>, path: Vec<Qualifier> },
+    Relative { operand: Box<Node>, release: AskedRelease, path: Vec<Qualifier> },
     /// One of two attributes.
     Choice { condition: Box<Node>, yes: Box<Attr>, no: Box<Attr> },
 }

@@ -59,7 +59,7 @@ impl Planner<'_> {
                     return self.ident(expr);
                 }
                 let operand = self.plan(operand)?;
-                let mut attr = as_attr(operand);
+                let mut attr = as_attr(operand, self.release);
                 let field = Value::String(Text::Shared(field.clone()));
                 if *test_only {
                     attr.push(Qualifier { kind: QualifierKind::Present(field), optional: false });
@@ -139,7 +139,12 @@ impl Planner<'_> {
     fn variable(&self, name: &Arc<str>) -> Attr {
         for scope in self.scopes.iter().rev() {
             if scope.accu.0 == *name {
-                return Attr::Accu { slot: scope.accu.1, init: scope.accu.2.clone(), path: Vec::new() };
+                return Attr::Accu {
+                    slot: scope.accu.1,
+                    init: scope.accu.2.clone(),
+                    release: self.release.clone(),
+                    path: Vec::new(),
+                };
             }
             if let Some((_, slot)) = scope.vars.iter().find(|(own, _)| own == name) {
                 return Attr::Local { slot: *slot, release: self.release.clone(), path: Vec::new() };
@@ -159,8 +164,8 @@ impl Planner<'_> {
         };
         let name = function.name;
         if let (Name::Conditional, [_, _, _]) = (name, planned.as_slice()) {
-            let no = planned.pop().map(|node| as_attr(inner(node)));
-            let yes = planned.pop().map(|node| as_attr(inner(node)));
+            let no = planned.pop().map(|node| as_attr(inner(node), self.release));
+            let yes = planned.pop().map(|node| as_attr(inner(node), self.release));
             if let (Some(yes), Some(no), Some(condition)) = (yes, no, planned.pop()) {
                 let (condition, yes, no) = (Box::new(condition), Box::new(yes), Box::new(no));
                 return Ok(Node::Attr(Attr::Choice { condition, yes, no }));
@@ -178,7 +183,7 @@ impl Planner<'_> {
             (Name::NotEquals, Ok(sides)) => return Ok(Node::Equal { not: true, sides }),
             (Name::Index | Name::OptionalIndex | Name::OptionalSelect, Ok(pair)) => {
                 let [operand, index] = *pair;
-                return index_of(operand, index, name != Name::Index);
+                return index_of(operand, index, name != Name::Index, self.release);
             }
             (Name::OptionalOr | Name::OrValue, Ok(sides)) => {
                 return Ok(Node::OptionalOr { value: name == Name::OrValue, sides });
@@ -335,8 +340,8 @@ fn owning(step: Node, accu: usize) -> Node {
         }
         Node::Attr(Attr::Choice { condition, yes, no }) => {
             let yes = match *yes {
-                Attr::Relative { operand, path } if path.is_empty() => {
-                    Attr::Relative { operand: Box::new(owning(*operand, accu)), path }
+                Attr::Relative { operand, release, path } if path.is_empty() => {
+                    Attr::Relative { operand: Box::new(owning(*operand, accu)), release, path }
                 }
                 other => other,
             };
@@ -347,22 +352,22 @@ fn owning(step: Node, accu: usize) -> Node {
 }
 
 /// Returns a node as an attribute to which qualifiers can be added.
-fn as_attr(node: Node) -> Attr {
+fn as_attr(node: Node, release: &AskedRelease) -> Attr {
     match node {
         Node::Attr(attr) => attr,
-        other => Attr::Relative { operand: Box::new(other), path: Vec::new() },
+        other => Attr::Relative { operand: Box::new(other), release: release.clone(), path: Vec::new() },
     }
 }
 
 /// Plans the access to an element of a list or a map.
-fn index_of(operand: Node, index: Node, optional: bool) -> Planned {
-    let mut attr = as_attr(operand);
+fn index_of(operand: Node, index: Node, optional: bool, release: &AskedRelease) -> Planned {
+    let mut attr = as_attr(operand, release);
     let kind = match index {
         Node::Const(
             value @ (Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)),
         ) => QualifierKind::Const(value),
         Node::Const(value) => return Err(format!("invalid qualifier type: {}", print::go_type(&value))),
-        other => QualifierKind::Attr(Arc::new(as_attr(other))),
+        other => QualifierKind::Attr(Arc::new(as_attr(other, release))),
     };
     attr.push(Qualifier { kind, optional });
     Ok(Node::Attr(attr))

@@ -10,7 +10,7 @@ use super::{Attr, Call, CallKind, Charge, Fold, Node, Qualifier, QualifierKind};
 use crate::decls::{Name, Overload};
 use crate::library::regex::{Patterns, Regex};
 use crate::library::{Kube, bindings, standard};
-use crate::release::Change;
+use crate::release::{AskedRelease, Change};
 use crate::value::{Key, List, Map, PANIC, Text, Value, message, object, print};
 use kubeshape_value::Stop;
 use std::sync::Arc;
@@ -629,8 +629,8 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
                         pay!(self, u64::from(!release.has(Change::ErrorsEndPaths)));
                         error.clone()
                     }
-                    Some(value) => self.qualified(value, path),
-                    None if self.is_lazy(name) => self.lazy_field(path),
+                    Some(value) => self.qualified(value, path, release),
+                    None if self.is_lazy(name) => self.lazy_field(path, release),
                     None => Value::error(format!("no such attribute(s): {name}")),
                 }
             }
@@ -642,21 +642,21 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
                     pay!(self, u64::from(!release.has(Change::ErrorsEndPaths)));
                     return error;
                 }
-                self.local(*slot, path)
+                self.local(*slot, path, release)
             }
-            Attr::Accu { slot, init, path } => {
+            Attr::Accu { slot, init, release, path } => {
                 if self.slots[*slot].is_none() {
                     let value = self.eval(init);
                     self.slots[*slot] = Some(value);
                 }
-                self.local(*slot, path)
+                self.local(*slot, path, release)
             }
-            Attr::Relative { operand, path } => {
+            Attr::Relative { operand, release, path } => {
                 let value = self.eval(operand);
                 if path.is_empty() && !matches!(value, Value::Optional(_)) {
                     return value;
                 }
-                self.qualified(&value, path)
+                self.qualified(&value, path, release)
             }
             Attr::Choice { condition, yes, no } => match self.eval(condition) {
                 Value::Bool(true) => self.attr(yes),
@@ -672,7 +672,7 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
     }
 
     /// Returns the value at a path whose first field is evaluated at its first use.
-    fn lazy_field(&mut self, path: &'a [Qualifier]) -> Value<'a> {
+    fn lazy_field(&mut self, path: &'a [Qualifier], release: &AskedRelease) -> Value<'a> {
         let Some(([first, rest @ ..], lazy)) = Some(path).zip(self.lazy.as_mut()) else {
             return Value::no_such_overload();
         };
@@ -700,26 +700,27 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
                 pay!(self, 1);
                 match (tests, first.optional) {
                     (true, false) => Value::Bool(true),
-                    (_, true) => self.qualified(&Value::some(value), rest),
-                    _ => self.qualified(&value, rest),
+                    (_, true) => self.qualified(&Value::some(value), rest, release),
+                    _ => self.qualified(&value, rest, release),
                 }
             }
         }
     }
 
-    fn local(&mut self, slot: usize, path: &'a [Qualifier]) -> Value<'a> {
+    fn local(&mut self, slot: usize, path: &'a [Qualifier], release: &AskedRelease) -> Value<'a> {
         if path.is_empty() && !matches!(self.slots[slot], Some(Value::Optional(_))) {
             return self.slot(slot);
         }
         let value = self.slot(slot);
-        self.qualified(&value, path)
+        self.qualified(&value, path, release)
     }
 
     /// Returns the value at a path from a value.
-    fn qualified(&mut self, value: &Value<'a>, path: &'a [Qualifier]) -> Value<'a> {
+    fn qualified(&mut self, value: &Value<'a>, path: &'a [Qualifier], release: &AskedRelease) -> Value<'a> {
         match value {
             Value::Error(_) => value.clone(),
             Value::Optional(None) => Value::Optional(None),
+            Value::Optional(Some(inner)) if release.has(Change::OptionalsKeepValues) => self.qualify(inner, true, path),
             Value::Optional(Some(inner)) => match through_go(inner, &mut self.meter) {
                 Ok(inner) => self.qualify(&inner, true, path),
                 Err(reason) => self.end(reason),

@@ -1,5 +1,6 @@
 //! Requests with objects of built-in kinds, as the registry of a server handles them.
 
+use super::declared;
 use super::internal;
 use super::overlay::{Found, Overlay, Phase, Request, Scope};
 use super::{BuiltInKind, Release};
@@ -333,6 +334,7 @@ impl Strategy {
         let warnings = if found.errors.is_empty() { found.warnings.into_vec() } else { Vec::new() };
         let mut errors = found.errors.into_vec();
         internal::show(&self.api_version, &self.kind, &mut errors);
+        declared::reword(&self.api_version, &self.kind, self.release, &mut errors);
         Checked { errors, warnings }
     }
 

@@ -106,7 +106,8 @@ fn is_recognized(schema: &Schema<'_>, release: &AskedRelease) -> bool {
             let name = schema.format.replace('-', "");
             let is_known =
                 FORMATS.contains(&&*name) || (NAME_FORMATS.contains(&&*name) && release.has(Change::NameFormats));
-            (is_known, Change::UnknownStringFormats)
+            let is_string = schema.ty == Type::String;
+            (is_known, if is_string { Change::UnknownStringFormats } else { Change::UnknownOtherFormats })
         }
         Type::Integer => (matches!(schema.format, "int32" | "int64"), Change::UnknownOtherFormats),
         Type::Number => (matches!(schema.format, "float" | "double"), Change::UnknownOtherFormats),

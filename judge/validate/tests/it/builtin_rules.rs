@@ -567,3 +567,22 @@ fn rules_about_long_lists_take_linear_time() {
         assert!(began.elapsed().as_secs() < 20, "{name}: {:?}", began.elapsed());
     }
 }
+
+#[test]
+fn rules_that_types_declare_have_other_words_since_1_37() {
+    let role = json!({"metadata": {"name": "a"}, "rules": [{"apiGroups": [""], "resources": ["pods"]}]});
+    let roles = |minor| {
+        let of = Release::nearest(minor);
+        created(&strategy_in(of, "rbac.authorization.k8s.io/v1", "Role", "io.k8s.api.rbac.v1.Role"), &role)
+    };
+    assert_eq!(roles(36), ["rules[0].verbs: Required value: verbs must contain at least one value"]);
+    assert_eq!(roles(37), ["rules[0].verbs: Required value"]);
+    let handler = |name: &str| json!({"metadata": {"name": "a", "resourceVersion": "1"}, "handler": name});
+    let classes = |minor| {
+        let name = "io.k8s.api.node.v1.RuntimeClass";
+        let kind = strategy_in(Release::nearest(minor), "node.k8s.io/v1", "RuntimeClass", name);
+        updated(&kind, &handler("b"), &handler("a"))
+    };
+    assert_eq!(classes(36), ["handler: Invalid value: \"b\": field is immutable"]);
+    assert_eq!(classes(37), ["handler: Invalid value: null: field is immutable"]);
+}
