@@ -15,7 +15,7 @@ use kubeshape_schema::field::{BadValue, Error};
 use kubeshape_smd::Value as Decodable;
 use kubeshape_validate::Release;
 use kubeshape_validate::body::{self, Conflict, Url};
-use kubeshape_validate::builtin::{Assigned, Strategy, User};
+use kubeshape_validate::builtin::{Assigned, Share, Strategy, User};
 use kubeshape_validate::object::Judged;
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
@@ -112,18 +112,77 @@ pub fn compare(golden: &Path, known: Known) -> Table {
             return table;
         }
     };
+    let mut counted: BTreeMap<(String, String), Counted> = BTreeMap::new();
     for file in golden::files(&golden.join(FOLDER)) {
         let mut kinds = BTreeMap::new();
         for case in records::<Case>(&file, &mut table) {
             let name = (case.group.clone(), case.version.clone(), case.kind.clone());
             let subject = kinds.entry(name).or_insert_with(|| subject(&registry, &case, crate::RECORDED));
-            match subject {
-                Some(subject) => judge(subject, &case, Answered::Server, &mut table),
-                None => table.add("verdict", &case.id, Verdict::Missing("no such kind".to_owned())),
-            }
+            let Some(subject) = subject else {
+                table.add("verdict", &case.id, Verdict::Missing("no such kind".to_owned()));
+                continue;
+            };
+            let mut own = Table::new("builtins", Known::default());
+            judge(subject, &case, Answered::Server, &mut own);
+            counted.entry((case.group.clone(), case.kind.clone())).or_default().add(&case, &own);
+            judge(subject, &case, Answered::Server, &mut table);
+        }
+    }
+    let mut lines = String::new();
+    for ((group, kind), ours) in counted {
+        let known = Share::of(&group, &kind).map(|share| Counted::from(&share));
+        let group = if group.is_empty() { "core" } else { &group };
+        lines.push_str(&format!("{group} {kind} {ours}\n"));
+        table.add("shares", &format!("{group} {kind}"), crate::verdict::equal(&Some(ours), &known));
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../judge/validate/src/builtin/shares.txt");
+        if let Err(error) = std::fs::write(&file, lines) {
+            table.add("shares", &file.display().to_string(), Verdict::Missing(error.to_string()));
         }
     }
     table
+}
+
+/// What became of the requests of a kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counted {
+    accepted: u32,
+    refused: u32,
+    refused_here: u32,
+    same_errors: u32,
+}
+
+impl Counted {
+    /// Counts a request, of which a table says what differs.
+    fn add(&mut self, case: &Case, compared: &Table) {
+        let fails = |row: &str| compared.failing_rows().iter().any(|failing| failing.ends_with(row));
+        match case.answer.code {
+            200 | 201 => self.accepted += 1,
+            422 => {
+                let is_refused = !fails(": refused objects") && !fails(": not judged");
+                self.refused += 1;
+                self.refused_here += u32::from(is_refused);
+                let differs = fails(": errors of refused objects") || fails(": undecodable objects");
+                self.same_errors += u32::from(is_refused && !differs);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl From<&Share> for Counted {
+    fn from(share: &Share) -> Counted {
+        let Share { accepted, refused, refused_here, same_errors, .. } = *share;
+        Counted { accepted, refused, refused_here, same_errors }
+    }
+}
+
+/// As a line of the table has it.
+impl std::fmt::Display for Counted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} {} {}", self.accepted, self.refused, self.refused_here, self.same_errors)
+    }
 }
 
 /// A kind with its resource.

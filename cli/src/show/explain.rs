@@ -12,6 +12,7 @@ use kubeshape_registry::Kind;
 use kubeshape_schema::{did_you_mean, nearest};
 use kubeshape_show::explain::{self as pages, Candidate, Field, Gvr, More, Options, Request};
 use kubeshape_smd::Value;
+use kubeshape_validate::builtin::Share;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -58,7 +59,11 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
         let known = if args.more { kind.losses() } else { Vec::new() };
         let more = |pointer: &str| beyond(kind, &lifecycles, pointer, &known);
         let more = args.more.then_some(&more as More<'_>);
-        pages::plaintext(document, gvr, &path, Options { recursive: args.recursive, more }, &mut page)
+        let told = pages::plaintext(document, gvr, &path, Options { recursive: args.recursive, more }, &mut page);
+        if args.more && path.is_empty() {
+            page.push_str(&share(kind));
+        }
+        told
     };
     match answer {
         Ok(()) => report::print_for_people(&page).map(|()| true),
@@ -74,7 +79,18 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
     }
 }
 
-/// Returns the fields that are most similar to the first name of a path that does not exist.
+/// What is reproduced of a server's refusals; empty if nothing was recorded of the kind.
+fn share(kind: &Kind) -> String {
+    let share = kind.definition().is_built_in().then(|| Share::of(kind.group(), kind.kind())).flatten();
+    share.map_or_else(String::new, |Share { accepted, refused, refused_here, same_errors, .. }| {
+        format!(
+            "\nRULES: of {refused} recorded requests that kube-apiserver 1.36 refuses, kubeshape refuses {refused_here}, \
+             {same_errors} of them with the same errors; of {accepted} that it accepts, none.\n"
+        )
+    })
+}
+
+/// The fields that are nearest to the first name of a path that does not exist.
 fn near(document: Value<'_>, gvr: Gvr<'_>, path: &[&str]) -> Vec<String> {
     let known = (0..path.len()).rev().find_map(|n| Some((path[n], n, pages::fields(document, gvr, &path[..n]).ok()?)));
     let Some((name, depth, fields)) = known else { return Vec::new() };

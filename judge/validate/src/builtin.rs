@@ -24,6 +24,7 @@ mod internal;
 mod kinds;
 mod overlay;
 mod rules;
+mod shares;
 mod strategy;
 
 use crate::names::{self, Messages};
@@ -35,6 +36,7 @@ pub(crate) use kinds::has_group;
 use kinds::{Row, find};
 use kubeshape_schema::field::{BadValue, Error, Errors, Path};
 use kubeshape_value::{Bump, Value};
+pub use shares::Share;
 pub use strategy::{Assigned, Expressions, Strategy, User, repeated_owners, without_repeated_owners};
 
 /// The form of names.

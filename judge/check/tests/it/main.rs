@@ -9,6 +9,7 @@ mod pages;
 mod releases;
 mod releases_page;
 mod replaced;
+mod validate_page;
 mod words;
 
 use kubeshape_check::{Check, Releases, Report};
