@@ -3,6 +3,7 @@
 
 mod api;
 mod builtin;
+mod dist;
 mod explorer;
 mod fuzz;
 mod lint;
@@ -34,6 +35,10 @@ usage: cargo xtask COMMAND [ARGUMENT…]
                      and downloads them), or makes it anew
   package [--run]    packs every crate, and checks that the command compiles from the archives alone; with --run, it is
                      built, and does the main job
+  archive TARGET [--zig] [--texts PROGRAM]
+                     builds the command for a target, and archives it with its completions and manual pages
+  image ARCHITECTURE=PROGRAM…
+                     writes an OCI image that has nothing but a static program
   recording          runs the commands in the picture of the README, and draws it again (docs/recording.svg)
   release RELEASE    prints what changed in Kubernetes from the release before to this one, in the files that our rules
                      follow, and the steps that add it (this needs Go and downloads modules)
@@ -96,6 +101,8 @@ fn command(arguments: &[&str]) -> Result {
         ["explorer", "--test"] => explorer::test(),
         ["python"] => python::test("dev"),
         ["python", profile] => python::test(profile),
+        ["archive", arguments @ ..] => dist::archive(arguments),
+        ["image", arguments @ ..] => dist::image(arguments),
         ["fuzz", arguments @ ..] => fuzz::run_all(arguments),
         ["msrv"] => tools::msrv(),
         ["deny"] => tools::deny(),
