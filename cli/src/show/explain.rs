@@ -84,8 +84,8 @@ fn share(kind: &Kind) -> String {
     let share = kind.definition().is_built_in().then(|| Share::of(kind.group(), kind.kind())).flatten();
     share.map_or_else(String::new, |Share { accepted, refused, refused_here, same_errors, .. }| {
         format!(
-            "\nRULES: of {refused} recorded requests that kube-apiserver 1.36 refuses, kubeshape refuses {refused_here}, \
-             {same_errors} of them with the same errors; of {accepted} that it accepts, none.\n"
+            "RULES:\n    Of {refused} recorded requests that kube-apiserver 1.36 refuses, kubeshape\n    refuses {refused_here}, \
+             and {same_errors} with the same errors. Of {accepted} that it\n    accepts, it refuses none.\n"
         )
     })
 }

@@ -299,3 +299,15 @@ fn a_mistyped_name_suggests_the_most_similar_one() {
     // Subcommands of `lifecycle` are not top-level commands.
     assert!(!folder.run("annotat").err.contains("similar"));
 }
+
+#[test]
+fn explain_says_which_share_of_the_rules_of_a_built_in_kind_is_known() {
+    let folder = Folder::new();
+    let more = folder.run("explain deployment --more").out;
+    let (_, rules) = more.split_once("RULES:\n").unwrap();
+    assert!(rules.starts_with("    Of ") && rules.ends_with("accepts, it refuses none.\n"), "{rules}");
+    assert!(rules.lines().all(|line| line.len() <= 80), "{rules}");
+    for other in ["deployment", "deployment.spec --more"] {
+        assert!(!folder.run(&format!("explain {other}")).out.contains("RULES:"), "{other}");
+    }
+}

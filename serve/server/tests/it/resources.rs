@@ -204,3 +204,20 @@ async fn a_watch_in_place_of_a_list_is_compressed_since_1_37() {
         assert!(body.starts_with(b"{\"type\":\"ADDED\""), "{query}");
     }
 }
+
+#[tokio::test]
+async fn dependents_go_with_the_request_that_deletes_their_owner() {
+    let (http, _) = served();
+    create(&http, "owner").await;
+    let (_, _, owner) = send(&http, "GET", &format!("{ALL}/owner"), "", String::new()).await;
+    let reference =
+        json!({"apiVersion": "example.com/v1", "kind": "Counter", "name": "owner", "uid": owner["metadata"]["uid"]});
+    let dependent = json!({"apiVersion": "example.com/v1", "kind": "Counter",
+        "metadata": {"name": "dependent", "ownerReferences": [reference]}});
+    let (code, ..) = send(&http, "POST", ALL, "application/json", dependent.to_string()).await;
+    assert_eq!(code, StatusCode::CREATED);
+    let (code, ..) = send(&http, "DELETE", &format!("{ALL}/owner"), "", String::new()).await;
+    assert_eq!(code, StatusCode::OK);
+    let (code, ..) = send(&http, "GET", &format!("{ALL}/dependent"), "", String::new()).await;
+    assert_eq!(code, StatusCode::NOT_FOUND);
+}
