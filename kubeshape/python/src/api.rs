@@ -11,7 +11,7 @@ use kubeshape_cli::rows::{self, Answer, FieldValidation, Files, MissingSchemas, 
 use kubeshape_show::explain;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyIterator, PyList, PyString, PyTuple};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -304,6 +304,22 @@ fn named_source(value: &Bound<'_, PyAny>) -> PyResult<Source> {
         return Err(PyTypeError::new_err("expected an input, or a tuple of a name and an input"));
     };
     Source::of(source, Some(name.cast::<PyString>()?.to_str()?))
+}
+
+/// The texts of schemas, with their names.
+#[pyfunction]
+pub(crate) fn read_files(py: Python<'_>, schemas: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, Py<PyBytes>)>> {
+    let mut out = Vec::new();
+    for source in sources(schemas)? {
+        source.expect_fields()?;
+        let read = py.detach(|| match source.path() {
+            Some(path) => rows::read_files(std::slice::from_ref(path)),
+            None => source.read_here(&mut Files::default(), |name, text| vec![(name.to_owned(), text.to_vec())]),
+        });
+        let read = read.map_err(|found| answer::error(&found, py))?;
+        out.extend(read.into_iter().map(|(name, text)| (name, PyBytes::new(py, &text).unbind())));
+    }
+    Ok(out)
 }
 
 /// How a cluster gets from one definition to another.

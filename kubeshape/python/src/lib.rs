@@ -6,6 +6,7 @@
 
 mod answer;
 mod api;
+mod arrow;
 mod definition;
 mod json;
 mod object;
@@ -22,7 +23,9 @@ mod _native {
     use std::ffi::OsString;
 
     #[pymodule_export]
-    use crate::api::{Api, Results, upgrade};
+    use crate::api::{Api, Results, read_files, upgrade};
+    #[pymodule_export]
+    use crate::arrow::Batches;
     #[pymodule_export]
     use crate::definition::{Crd, Document};
     #[pymodule_export]

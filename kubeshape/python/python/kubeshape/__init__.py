@@ -47,8 +47,8 @@ __all__ = [
 
 Source = Union[str, bytes, bytearray, "PathLike[str]", Mapping[str, Any], Object]
 """YAML or JSON, a file, a dict, or an object."""
-Schemas = Union[Source, Sequence[Source], None]
-"""CustomResourceDefinitions and OpenAPI documents; a path may be a folder."""
+Schemas = Union[Source, Sequence[Union[Source, tuple[str, Source]]], None]
+"""CustomResourceDefinitions and OpenAPI documents, also with names; a path may be a folder."""
 Shape = Literal["v3", "v2", "smd", "jsonschema", "structural"]
 
 

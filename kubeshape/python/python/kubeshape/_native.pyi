@@ -5,7 +5,7 @@ from typing import Any, Literal, final
 from ._types import Finding, Output, Owner, Result
 
 _Source = str | bytes | bytearray | PathLike[str] | Mapping[str, Any] | Object
-_Schemas = _Source | Sequence[_Source] | None
+_Schemas = _Source | Sequence[_Source | tuple[str, _Source]] | None
 
 @final
 class Api:
@@ -130,6 +130,26 @@ class Document:
     def json_schemas(self) -> tuple[Output, ...]:
         """A JSON Schema per kind."""
 
+@final
+class Batches:
+    """What is done with the rows of record batches."""
+
+    def __new__(
+        cls,
+        column: str,
+        *,
+        name: str | None = None,
+        api: Api | None = None,
+        check: tuple[str | None, bool] | None = None,
+        convert: str | None = None,
+        old: str | None = None,
+        threads: int = 0,
+    ) -> Batches: ...
+    @staticmethod
+    def schema() -> Any: ...
+    def answer(self, batch: Any, result: str) -> Any: ...
+
+def read_files(schemas: _Schemas) -> list[tuple[str, bytes]]: ...
 def check(
     source: _Source, *, kubernetes: str | None = None, advice: bool = False, name: str | None = None
 ) -> Result:
