@@ -2,7 +2,6 @@
 //! results, and differ if their parts differ.
 #![allow(dead_code, unreachable_pub)]
 
-
 pub(crate) mod args {
     //! The part of the command's arguments that names are built with.
 
@@ -14,6 +13,7 @@ pub(crate) mod args {
         JsonSchema,
         Structural,
         Kustomize,
+        Policy,
     }
 
     impl Shape {
@@ -25,6 +25,7 @@ pub(crate) mod args {
                 Shape::JsonSchema => "jsonschema",
                 Shape::Structural => "structural",
                 Shape::Kustomize => "kustomize",
+                Shape::Policy => "policy",
             }
         }
     }

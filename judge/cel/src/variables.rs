@@ -217,6 +217,6 @@ mod tests {
         assert_eq!(used("self.transformList(i, x, i > 0, x)"), [0; 0]);
         assert_eq!(used("self.sortBy(e, x[e])"), [15]);
         assert_eq!(used("self.?a.optMap(x, x).orValue(x)"), [29]);
-        assert_eq!(used("{'x': x, x: [x]}"), [6, 9, 13]);
+        assert_eq!(used("[x, {'x': self[x]}]"), [1, 15]);
     }
 }

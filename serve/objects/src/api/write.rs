@@ -1,5 +1,6 @@
 //! Creating, replacing and patching objects.
 
+use super::strategy::Strategy;
 use super::{Call, MAX_BODY, Outcome, Reply, Then, Verb, Write};
 use crate::options::{FieldValidation, WriteParameters};
 use crate::status::{Cause, Details, Status};
@@ -143,6 +144,22 @@ impl Call<'_> {
         self.decode(Value::from_node(node, arena), source, self.duplicates(node), arena)
     }
 
+    /// Returns the object with the API version and the kind of the endpoint, if it has none and is not a custom resource
+    /// (upstream: `gvkWithDefaults` of apimachinery's JSON serializer).
+    fn with_type<'a>(&'a self, value: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        if !matches!(value, Value::Map(_)) || matches!(*self.strategy, Strategy::Custom(_)) {
+            return value;
+        }
+        let is_empty = |key: &str| value.get(key).is_none_or(|value| value.is_null() || value.as_str() == Some(""));
+        let mut out = value;
+        for (key, text) in [("apiVersion", &*self.served.api_version), ("kind", &*self.served.kind)] {
+            if is_empty(key) {
+                out = value::with(out, key, Some(Value::String(text)), arena);
+            }
+        }
+        out
+    }
+
     /// Decodes an object of the resource: unknown fields are dropped, defaults inserted. Numbers are those of the source.
     pub(super) fn decode<'a>(
         &'a self,
@@ -151,6 +168,7 @@ impl Call<'_> {
         strict: Vec<String>,
         arena: &'a Bump,
     ) -> Result<Decoded<'a>, Status> {
+        let value = self.with_type(value, arena);
         let api_version = value.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
         let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default();
         if kind.is_empty() {

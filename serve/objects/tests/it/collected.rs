@@ -27,18 +27,7 @@ impl Server {
     /// Answers a request, and does what follows from it.
     fn send(&mut self, method: &str, target: &str, body: &Value) -> (u16, Value) {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let mut body = body.clone();
-        if method == "POST" {
-            let kind = if path.ends_with("configmaps") {
-                "ConfigMap"
-            } else if path.ends_with("secrets") {
-                "Secret"
-            } else {
-                "Namespace"
-            };
-            body["apiVersion"] = "v1".into();
-            body["kind"] = kind.into();
-        }
+        // Objects of built-in kinds have the kind of their endpoint.
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let content_type = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
         let request = Request { method, path, query, content_type, body: body.as_bytes(), ..Request::default() };
