@@ -23,6 +23,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// The folder of the answers.
@@ -132,7 +133,7 @@ pub fn compare(golden: &Path, known: Known) -> Table {
     for ((group, kind), ours) in counted {
         let known = Share::of(&group, &kind).map(|share| Counted::from(&share));
         let group = if group.is_empty() { "core" } else { &group };
-        lines.push_str(&format!("{group} {kind} {ours}\n"));
+        let _ = writeln!(lines, "{group} {kind} {ours}");
         table.add("shares", &format!("{group} {kind}"), crate::verdict::equal(&Some(ours), &known));
     }
     if std::env::var_os("UPDATE_EXPECT").is_some() {

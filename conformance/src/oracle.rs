@@ -2,6 +2,7 @@
 
 use kubeshape_validate::Release;
 use serde::Deserialize;
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -135,7 +136,7 @@ impl Other {
                 line if is_staged(line) => "v0",
                 _ => continue,
             };
-            wanted.push_str(&format!("\t{line} {prefix}.{version}\n"));
+            let _ = writeln!(wanted, "\t{line} {prefix}.{version}");
         }
         if wanted.contains(KUBERNETES) {
             let found = go(&["mod", "download", "-json", &format!("{KUBERNETES}@v1.{version}")], &copy)?;
@@ -145,7 +146,7 @@ impl Other {
             let staged = direct(&kubernetes).filter(|line| kubernetes.contains(&format!("{line} v0.0.0\n")));
             for staged in staged {
                 if !wanted.contains(&format!("\t{staged} ")) {
-                    wanted.push_str(&format!("\t{staged} v0.{version}\n"));
+                    let _ = writeln!(wanted, "\t{staged} v0.{version}");
                 }
             }
         }

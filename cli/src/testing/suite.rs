@@ -11,7 +11,7 @@ use kubeshape_input::{Code, Content, Document, Finding};
 use kubeshape_registry::policy::{ServedKinds, is_policy};
 use kubeshape_registry::{Location, Registry, Release, Settings};
 use kubeshape_schema::Releases;
-use kubeshape_suite::{Answer, Case, Edit, Failure, Outcome, Request, Suite, Tested, expect_answer};
+use kubeshape_suite::{Answer, Case, Edit, Failure, InReleases, Outcome, Request, Suite, Tested, expect_answer};
 use kubeshape_yaml::Node;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -32,9 +32,6 @@ pub(super) struct Definitions {
     /// What is in these.
     nearby: BTreeMap<(PathBuf, String), Vec<Location>>,
 }
-
-/// The outcomes of a suite, by the releases that share them, the newest first.
-type InReleases = Vec<(Vec<Release>, Vec<Outcome>)>;
 
 /// Where the definitions of openshift/api stand, from the folder of a suite.
 const NEARBY: &str = "../../zz_generated.crd-manifests";
@@ -59,7 +56,7 @@ impl Definitions {
     }
 
     /// Runs a suite of policies, in each release whose built-in kinds are known.
-    fn run_policies(&mut self, suite: &Suite, releases: Releases) -> Result<InReleases, Box<Finding>> {
+    fn run_policies(&mut self, suite: &Suite, releases: Releases) -> Result<Vec<InReleases>, Box<Finding>> {
         let mut out = Vec::new();
         for release in releases.iter().rev() {
             let all = self.by_name.values().flatten();
@@ -204,7 +201,7 @@ struct CaseResult {
 }
 
 /// The outcomes of releases, put together case by case. What fails in the same words is one failure.
-fn by_case(outcomes: InReleases, is_wanted: impl Fn(usize) -> bool) -> Vec<CaseResult> {
+fn by_case(outcomes: Vec<InReleases>, is_wanted: impl Fn(usize) -> bool) -> Vec<CaseResult> {
     let asked = outcomes.iter().map(|(releases, _)| releases.len()).sum();
     let mut results: BTreeMap<usize, CaseResult> = BTreeMap::new();
     for (releases, outcomes) in outcomes {

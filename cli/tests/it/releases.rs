@@ -215,11 +215,11 @@ fn objects_are_judged_by_the_release_of_the_base() {
         let path = "/apis/example.com/v1/namespaces/default/tabs";
         send(&server.address, "POST", path, "application/json", body).expect("an answer").code
     };
-    folder.write("base/apps.json", &document("v1.34.2"));
+    folder.write("base/apps.json", document("v1.34.2"));
     assert_eq!(code(""), 201);
     assert_eq!(code("--emulate 1.36"), 422);
     // `/version` says it, too; without both, it is the newest release.
-    folder.write("base/apps.json", &document("unversioned"));
+    folder.write("base/apps.json", document("unversioned"));
     assert_eq!(code(""), 422);
     folder.write("base/version.json", r#"{"major":"1","minor":"33","gitVersion":"v1.33.4","platform":"linux/amd64"}"#);
     assert_eq!(code(""), 201);

@@ -9,6 +9,7 @@
 //! - [`Content`] is the kind of a document: a CustomResourceDefinition, an OpenAPI document, a list, any other object.
 //! - [`Finding`] is an error, a warning or a loss with its location. [`Resolver`] creates one from a [`Note`], which
 //!   the conversions return.
+//!
 //! The crate does no IO: the caller opens files and decides which of them are inputs.
 //!
 //! # Example: the documents of a file

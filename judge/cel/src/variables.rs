@@ -79,9 +79,9 @@ impl Ast {
                 Kind::Select { operand, .. } => each(operand, Context::Opened),
                 Kind::Fold(fold) => {
                     each(&fold.range, Context::Opened);
-                    [&fold.init, &fold.condition, &fold.step, &fold.result]
-                        .into_iter()
-                        .for_each(|expr| each(expr, Context::Other));
+                    for part in [&fold.init, &fold.condition, &fold.step, &fold.result] {
+                        each(part, Context::Other);
+                    }
                 }
                 Kind::Call { function, target, args } => {
                     let is = |names: &[Name]| names.iter().any(|name| function.is(*name));
@@ -217,6 +217,6 @@ mod tests {
         assert_eq!(used("self.transformList(i, x, i > 0, x)"), [0; 0]);
         assert_eq!(used("self.sortBy(e, x[e])"), [15]);
         assert_eq!(used("self.?a.optMap(x, x).orValue(x)"), [29]);
-        assert_eq!(used("[x, {'x': self[x]}]"), [1, 15]);
+        assert_eq!(used("[x, self[x], self.x]"), [1, 9]);
     }
 }

@@ -65,6 +65,6 @@ mod update;
 pub use kubeshape_yaml::edit::{Edit, apply as apply_edits};
 pub use policies::Tested;
 pub use read::{Case, Part, Request, Sender, Suite};
-pub use run::{Answer, Failure, Outcome};
+pub use run::{Answer, Failure, InReleases, Outcome};
 pub use server::Server;
 pub use update::expect_answer;

@@ -11,6 +11,9 @@ use kubeshape_validate::Release;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
+/// The releases that share outcomes, the newest first, and the outcomes.
+pub type InReleases = (Vec<Release>, Vec<Outcome>);
+
 /// Releases other than the default one whose messages differ, in the order in which they are tried: those of most
 /// suites first. Up to 1.34, errors of CEL rules name the type of a value instead of the value
 /// (kubernetes/kubernetes#132798).
@@ -107,11 +110,7 @@ impl Suite {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn run_each(
-        &self,
-        definition: &Location,
-        releases: Releases,
-    ) -> Result<Vec<(Vec<Release>, Vec<Outcome>)>, Box<Finding>> {
+    pub fn run_each(&self, definition: &Location, releases: Releases) -> Result<Vec<InReleases>, Box<Finding>> {
         let mut rest: Vec<Release> = releases.iter().rev().collect();
         let mut out = Vec::new();
         while let Some(newest) = rest.first() {

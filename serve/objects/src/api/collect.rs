@@ -48,14 +48,16 @@ impl Api {
                 if event.verb == Verb::Deleted {
                     collector.deleted(event, &mut owners, &mut namespaces);
                 } else if is_terminating(&event.object) {
-                    match is_namespace(&event.key) {
-                        true => namespaces.insert(event.key.clone()),
-                        false => owners.insert(event.key.clone()),
-                    };
+                    let all = if is_namespace(&event.key) { &mut namespaces } else { &mut owners };
+                    all.insert(event.key.clone());
                 }
             }
-            owners.iter().for_each(|key| collector.finalize(key));
-            namespaces.iter().for_each(|key| collector.empty(key));
+            for owner in &owners {
+                collector.finalize(owner);
+            }
+            for namespace in &namespaces {
+                collector.empty(namespace);
+            }
         }
     }
 }

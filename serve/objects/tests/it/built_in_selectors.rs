@@ -42,7 +42,7 @@ impl Server {
     }
 }
 
-fn pod(name: &str, spec: Value, status: Value) -> Value {
+fn pod(name: &str, spec: &Value, status: &Value) -> Value {
     let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
         "spec": {"containers": [{"name": "c", "image": "i"}]}, "status": status});
     pod["spec"].as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
@@ -54,11 +54,11 @@ fn pods_are_selected_by_node_phase_and_network() {
     let mut server = Server::of(37);
     server.load(pod(
         "a",
-        json!({"nodeName": "n1"}),
-        json!({"phase": "Running", "podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.1"}]}),
+        &json!({"nodeName": "n1"}),
+        &json!({"phase": "Running", "podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.1"}]}),
     ));
-    server.load(pod("b", json!({"nodeName": "n2", "hostNetwork": true}), json!({"phase": "Failed"})));
-    server.load(pod("c", json!({}), json!({"phase": "Pending"})));
+    server.load(pod("b", &json!({"nodeName": "n2", "hostNetwork": true}), &json!({"phase": "Failed"})));
+    server.load(pod("c", &json!({}), &json!({"phase": "Pending"})));
     for (selector, expected) in [
         ("spec.nodeName=n1", &["a"][..]),
         // What old clients send.
