@@ -6,7 +6,7 @@ use super::queue::Owner;
 use super::reply;
 use super::request::{OwnedParts, RequestParts};
 use super::work::{LARGE, NotDone, Workshop};
-use crate::body::gzip_once;
+use crate::body::{gzip_events, gzip_once};
 use crate::limit::Caller;
 use crate::metrics::Metrics;
 use crate::objects::{Answered, Objects};
@@ -284,7 +284,7 @@ struct Sending {
 impl Sending {
     /// Events as they are sent. Those that are sent together are a gzip member of their own (upstream: `perFlushGzipWriter`).
     fn of(self, events: Vec<u8>) -> Vec<u8> {
-        if self.is_compressed && !events.is_empty() { gzip_once(&events.into()).into() } else { events }
+        if self.is_compressed && !events.is_empty() { gzip_events(&events) } else { events }
     }
 }
 
