@@ -14,7 +14,7 @@ import (
 
 const usage = `usage: clients kubectl -server URL -cache DIR          (lines of {"args": […]} on standard input)
        clients discover -server URL -cache DIR
-       clients protobuf [-known FILE]                 (the members of the messages of built-in kinds)
+       clients protobuf                               (the members of the messages of built-in kinds)
        clients samples -count N                       (objects of built-in kinds in protobuf and JSON)`
 
 func main() {
@@ -31,21 +31,13 @@ func run(arguments []string) error {
 	flags := flag.NewFlagSet(arguments[0], flag.ContinueOnError)
 	server := flags.String("server", "", "URL of the server")
 	cache := flags.String("cache", "", "folder of the clients' caches")
-	known := flags.String("known", "", "table of the messages of other releases")
 	count := flags.Int("count", 5, "samples of each kind")
 	if err := flags.Parse(arguments[1:]); err != nil {
 		return err
 	}
 	switch arguments[0] {
 	case "protobuf":
-		text := []byte{}
-		if *known != "" {
-			var err error
-			if text, err = os.ReadFile(*known); err != nil {
-				return err
-			}
-		}
-		return buffered(func(output io.Writer) error { return protobufTable(string(text), output) })
+		return buffered(protobufTable)
 	case "samples":
 		return buffered(func(output io.Writer) error { return protobufSamples(*count, output) })
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand"
 	"reflect"
 	"slices"
@@ -136,7 +135,7 @@ func (tables tables) message(t reflect.Type) error {
 			return fmt.Errorf("%s.%s: %w", name, field.Name, err)
 		}
 		switch {
-		case names[0] == "":
+		case names[0] == "" && slices.Contains(names, "inline"):
 			letters = "^" + letters
 		case slices.Contains(names, "omitzero"):
 			letters = "?" + letters
@@ -170,10 +169,9 @@ func kinds() []schema.GroupVersionKind {
 	return all
 }
 
-// protobufTable prints the members of all messages that built-in kinds consist of, a message per line, sorted,
-// and which message a kind is. Known is such a table of other releases: what these types lack is kept, and members that a
-// message has in some releases only begin their letters with "+".
-func protobufTable(known string, output io.Writer) error {
+// protobufTable prints the members of all messages of which built-in kinds consist, a message per line, sorted, and the
+// message of each kind.
+func protobufTable(output io.Writer) error {
 	tables := tables{}
 	for _, kind := range kinds() {
 		t := scheme.AllKnownTypes()[kind]
@@ -188,14 +186,6 @@ func protobufTable(known string, output io.Writer) error {
 	if err := tables.message(reflect.TypeFor[metav1.DeleteOptions]()); err != nil {
 		return err
 	}
-	for line := range strings.Lines(known) {
-		name, members, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if own, found := tables[name]; found {
-			tables[name] = union(own, members)
-		} else {
-			tables[name] = strings.TrimSuffix(" "+members, " ")
-		}
-	}
 	names := make([]string, 0, len(tables))
 	for name := range tables {
 		names = append(names, name)
@@ -207,39 +197,6 @@ func protobufTable(known string, output io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// union has the members of a message in some releases, as these types have them if they do.
-func union(own, known string) string {
-	if strings.HasPrefix(own, " @") {
-		return own
-	}
-	byNumber := func(text string) map[int][]string {
-		members := map[int][]string{}
-		for _, member := range strings.Fields(text) {
-			parts := strings.SplitN(member, ":", 3)
-			number, _ := strconv.Atoi(parts[0])
-			members[number] = parts
-		}
-		return members
-	}
-	all, others := byNumber(own), byNumber(known)
-	for number, parts := range all {
-		if other, found := others[number]; !found || strings.HasPrefix(other[2], "+") {
-			parts[2] = "+" + parts[2]
-		}
-	}
-	for number, other := range others {
-		if _, found := all[number]; !found {
-			other[2] = "+" + strings.TrimPrefix(other[2], "+")
-			all[number] = other
-		}
-	}
-	out := ""
-	for _, number := range slices.Sorted(maps.Keys(all)) {
-		out += " " + strings.Join(all[number], ":")
-	}
-	return out
 }
 
 // Sample is an object of a built-in kind in both forms.

@@ -5,8 +5,7 @@
 //!
 //! The program in `conformance/clients` generates the table (`members.txt`) from the Go types of `k8s.io/api` and of
 //! CustomResourceDefinitions. Numbers never change, so one table serves all releases. A line is a struct,
-//! `NAME NUMBER:JSON_NAME:LETTERS…`, or the struct of a kind, `API_VERSION.KIND @NAME`. Lines are sorted. The letters of a
-//! field that is not in the struct in every release begin with `+`.
+//! `NAME NUMBER:JSON_NAME:LETTERS…`, or the struct of a kind, `API_VERSION.KIND @NAME`. Lines are sorted.
 //!
 //! # Example
 //! ```
@@ -48,8 +47,6 @@ pub struct Member {
     pub shown: Shown,
     /// Its type.
     pub kind: Kind,
-    /// Whether the struct has it in every release.
-    pub in_all_releases: bool,
 }
 
 /// When JSON contains a field.
@@ -136,13 +133,11 @@ impl Messages {
 impl Message {
     fn read(text: &'static str) -> Message {
         let members: Vec<Member> = text.split(' ').filter_map(Member::read).collect();
-        let is_shown = |member: &Member| match member.shown {
+        let shown = members.iter().enumerate().filter(|(_, member)| match member.shown {
             Shown::Always | Shown::InParent => true,
             Shown::UnlessEmpty => !member.kind.can_be_empty(),
             Shown::UnlessZero => false,
-        };
-        // Which release wrote a message is not known: of fields that not all have, JSON has what was sent.
-        let shown = members.iter().enumerate().filter(|(_, member)| member.in_all_releases && is_shown(member));
+        });
         let shown = shown.map(|(at, _)| at).collect();
         Message { members, shown }
     }
@@ -168,14 +163,13 @@ impl Member {
     fn read(text: &'static str) -> Option<Member> {
         let (number, member) = text.split_once(':')?;
         let (name, letters) = member.split_once(':')?;
-        let (in_all_releases, letters) = letters.strip_prefix('+').map_or((true, letters), |letters| (false, letters));
         let (shown, letters) = match letters.split_at_checked(1)? {
             ("!", letters) => (Shown::Always, letters),
             ("?", letters) => (Shown::UnlessZero, letters),
             ("^", letters) => (Shown::InParent, letters),
             _ => (Shown::UnlessEmpty, letters),
         };
-        Some(Member { number: number.parse().ok()?, name, shown, kind: Letters(letters).kind(), in_all_releases })
+        Some(Member { number: number.parse().ok()?, name, shown, kind: Letters(letters).kind() })
     }
 }
 
@@ -293,15 +287,6 @@ mod tests {
         assert_eq!(of_kind("apps/v1", "Deployment"), Some("apps/v1.Deployment"));
         assert_eq!(of_kind("rbac.authorization.k8s.io/v1", "Role"), Some("rbac/v1.Role"));
         assert_eq!(of_kind("example.com/v1", "Pod"), None);
-    }
-
-    #[test]
-    fn fields_of_some_releases_are_shown_if_they_are_sent() {
-        let message = Message::read(line("storage/v1.CSINode").expect("a line").1);
-        let names: Vec<&str> = message.shown().filter_map(|number| Some(message.member(number)?.name)).collect();
-        assert_eq!(names, ["metadata", "spec"]);
-        let status = message.members().last().expect("a member");
-        assert_eq!((status.name, status.in_all_releases), ("status", false));
     }
 
     #[test]
