@@ -13,6 +13,11 @@ use kubeshape_yaml::go::escape::{Escape, string};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+/// The characters of an expression that the parser of a server accepts (upstream: `ExpressionSizeCodePointLimit`), here in bytes.
+const MAX_EXPRESSION: usize = 100_000;
+/// The bytes of all expressions and messages. A deep schema repeats its path in each of them, and no server stores more.
+const MAX_POLICY: usize = 3 << 20;
+
 /// The rules of one version of a definition as a policy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FromRules<'a> {
@@ -54,7 +59,8 @@ pub struct FromRules<'a> {
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn from_rules<'a>(crd: &Crd<'a>, version: &Version<'a>, schema: Structural<'a>, release: Release) -> FromRules<'a> {
-    let mut maker = Maker { release, path: Vec::new(), validations: Vec::new(), notes: Vec::new(), at: version.at };
+    let mut maker =
+        Maker { release, path: Vec::new(), validations: Vec::new(), notes: Vec::new(), at: version.at, bytes: 0 };
     maker.node(schema.schema(), None);
     let Maker { validations, mut notes, .. } = maker;
     if validations.is_empty() {
@@ -102,6 +108,8 @@ struct Maker<'a> {
     validations: Vec<Validation>,
     notes: Vec<Note<'a>>,
     at: u32,
+    /// The bytes of all expressions and messages so far, of those that were given up, too.
+    bytes: usize,
 }
 
 impl<'a> Maker<'a> {
@@ -157,6 +165,9 @@ impl<'a> Maker<'a> {
         rule: &'a Rule<'a>,
         env: &RuleEnv,
     ) -> Result<Validation, &'static str> {
+        if self.bytes > MAX_POLICY {
+            return Err("the policy would be too large");
+        }
         let has_optional_old = rule.optional_old_self == Some(true);
         let ast = env.ast(rule.rule, has_optional_old).map_err(|_| "the rule does not compile")?;
         let uses_old = ast.uses("oldSelf");
@@ -166,11 +177,16 @@ impl<'a> Maker<'a> {
         self.check(schema, &ast)?;
         let access = self.access(uses_old)?;
         let text = access.substituted(rule.rule, &ast)?;
+        self.bytes += text.len();
         let expression = match &*access.before {
             "" => text,
             before => format!("{before}({}){}", on_lines_of_its_own(&text), ")".repeat(access.open)),
         };
+        if expression.len() > MAX_EXPRESSION {
+            return Err("the expression would be too long");
+        }
         let path = self.field_path();
+        self.bytes += path.len();
         let prefix = if path.is_empty() { String::new() } else { format!("{path}: ") };
         let message = match rule.message {
             "" => format!("{prefix}failed rule: {}", first_line(rule.rule)),
@@ -215,13 +231,21 @@ impl<'a> Maker<'a> {
     }
 
     /// How an expression gets from `object` and `oldObject` to the values of the rule.
-    fn access(&self, uses_old: bool) -> Result<Access, &'static str> {
+    fn access(&mut self, uses_old: bool) -> Result<Access, &'static str> {
         let mut access = Access { new: "object".into(), old: "oldObject".into(), ..Access::default() };
         if uses_old {
             access.before.push_str("oldObject == null || ");
         }
         for (depth, Level { step, is_nullable }) in self.path.iter().enumerate() {
             let Access { new, old, before, open, variables } = &mut access;
+            let length = match step {
+                Step::Property { name, .. } => name.len(),
+                Step::Items { .. } | Step::Values => 0,
+            };
+            if before.len() + new.len() + length > MAX_EXPRESSION {
+                self.bytes += before.len();
+                return Err("the expression would be too long");
+            }
             match *step {
                 Step::Property { name, is_required } => {
                     if !is_required {
@@ -279,6 +303,7 @@ impl<'a> Maker<'a> {
                 }
             }
         }
+        self.bytes += access.before.len();
         Ok(access)
     }
 
@@ -435,5 +460,36 @@ impl Printer {
 
     fn text(&mut self, text: &str) {
         string(&mut self.0, text, Escape::Plain);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubeshape_schema::Bump;
+    use kubeshape_structural::{read, usable};
+    use kubeshape_yaml::{Limits, Stream, Tape};
+
+    #[test]
+    fn deep_schemas_with_many_rules_make_no_large_policy() {
+        let rules = vec![r#"{"rule": "self != 'x'"}"#; 500].join(",");
+        let mut schema = format!(r#"{{"type": "string", "x-kubernetes-validations": [{rules}]}}"#);
+        for level in 0..100 {
+            let name = format!("{}{level}", "n".repeat(50));
+            schema = format!(r#"{{"type": "object", "properties": {{"{name}": {schema}}}}}"#);
+        }
+        let source = format!(
+            r#"{{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "spec": {{"group": "example.com", "scope": "Namespaced", "names": {{"plural": "tabs", "kind": "Tab"}},
+            "versions": [{{"name": "v1", "served": true, "storage": true, "schema": {{"openAPIV3Schema": {schema}}}}}]}}}}"#
+        );
+        let mut tape = Tape::new();
+        Stream::new(source.as_bytes(), Limits::default()).unwrap().next(&mut tape).transpose().unwrap();
+        let arena = Bump::new();
+        let crd = read::read(tape.document(&source).root().unwrap(), &arena).value.unwrap();
+        let version = &crd.versions[0];
+        let made = from_rules(&crd, version, usable(version.schema, version.at).value.unwrap(), Release::NEWEST);
+        assert!(made.list.map_or(0, |list| list.len()) < 2 * MAX_POLICY);
+        assert!(made.notes.iter().any(|note| note.detail.starts_with("the ")), "{:?}", made.notes.first());
     }
 }

@@ -20,12 +20,14 @@ use std::sync::Arc;
 /// The client that these requests name (upstream: the controller manager).
 const CLIENT: &str = "kube-controller-manager/v1";
 const MERGE_PATCH: &str = "application/merge-patch+json";
+/// How often changes lead to further changes, one after the other: a policy could change an object each time.
+const MAX_ROUNDS: usize = 256;
 pub(super) const FOREGROUND: &str = "foregroundDeletion";
 pub(super) const ORPHAN: &str = "orphan";
 
 impl Api {
-    /// Does what follows from deletions after a revision. It ends when nothing changes any more; what finalizers of clients or
-    /// admission policies keep stays.
+    /// Does what follows from deletions after a revision. It ends when nothing changes any more, or after 256 changes that
+    /// follow from each other: the dependents of dependents. What finalizers of clients or admission policies keep stays.
     ///
     /// # Example
     /// ```
@@ -38,9 +40,11 @@ impl Api {
     /// ```
     pub fn collect(&self, store: &mut Store, after: u64, moment: &Moment<'_>) {
         let mut seen = after;
-        while let Ok(events) = store.events_after(seen)
-            && !events.is_empty()
-        {
+        for _ in 0..MAX_ROUNDS {
+            let events = store.events_after(seen).unwrap_or_default();
+            if events.is_empty() {
+                return;
+            }
             seen = store.revision();
             let (mut owners, mut namespaces) = (BTreeSet::new(), BTreeSet::new());
             let mut collector = Collector { api: self, store, moment };

@@ -144,3 +144,14 @@ fn a_namespace_goes_with_its_objects() {
     let message = "namespaces \"default\" is forbidden: this namespace may not be deleted";
     assert_eq!((code, &status["message"]), (403, &json!(message)));
 }
+
+#[test]
+fn changes_that_follow_from_each_other_are_bounded() {
+    let mut server = Server::new();
+    let mut owner = server.create(MAPS, "0", &[]);
+    for n in 1..300 {
+        owner = server.create(MAPS, &n.to_string(), &[owner]);
+    }
+    server.send("DELETE", &format!("{MAPS}/0"), &Value::Null);
+    assert_eq!(server.left().len(), 300 - 257);
+}
