@@ -484,11 +484,12 @@ mod tests {
             "versions": [{{"name": "v1", "served": true, "storage": true, "schema": {{"openAPIV3Schema": {schema}}}}}]}}}}"#
         );
         let mut tape = Tape::new();
-        Stream::new(source.as_bytes(), Limits::default()).unwrap().next(&mut tape).transpose().unwrap();
+        Stream::new(source.as_bytes(), Limits::default()).expect("a text").next(&mut tape).transpose().expect("JSON");
         let arena = Bump::new();
-        let crd = read::read(tape.document(&source).root().unwrap(), &arena).value.unwrap();
+        let crd = read::read(tape.document(&source).root().expect("an object"), &arena).value.expect("a definition");
         let version = &crd.versions[0];
-        let made = from_rules(&crd, version, usable(version.schema, version.at).value.unwrap(), Release::NEWEST);
+        let schema = usable(version.schema, version.at).value.expect("a structural schema");
+        let made = from_rules(&crd, version, schema, Release::NEWEST);
         assert!(made.list.map_or(0, |list| list.len()) < 2 * MAX_POLICY);
         assert!(made.notes.iter().any(|note| note.detail.starts_with("the ")), "{:?}", made.notes.first());
     }
