@@ -100,9 +100,9 @@ pub(crate) enum Command {
     Stream(Box<StreamArgs>),
     /// Validate the resources of a kustomize or kpt function
     ///
-    /// Reads a ResourceList from standard input and writes it with results, as the specification of KRM functions has it.
-    /// `spec.schemas` and `spec.kubernetes` of the functionConfig are the options of `kubeshape validate`; in a ConfigMap
-    /// they are in `data`. A program with the name kubeshape-krm does the same without an argument.
+    /// Reads a ResourceList from standard input and writes it with results, as the specification of KRM functions has
+    /// it. `spec.schemas` and `spec.kubernetes` of the functionConfig are the options of `kubeshape validate`; in a
+    /// ConfigMap they are in `data`. A program with the name kubeshape-krm does the same without an argument.
     Krm,
     Test(TestArgs),
     Apply(ApplyArgs),
@@ -216,8 +216,8 @@ pub(crate) struct ConvertArgs {
 
     /// Write this kind only (repeatable): Deployment, deployments, deploy, apps/v1/Deployment, deployments.apps
     ///
-    /// A kind, a plural, singular or short name as kubectl takes it, in upper or lower case, or the name of a definition.
-    /// Implies `--per resource`.
+    /// A kind, a plural, singular or short name as kubectl takes it, in upper or lower case, or the name of a
+    /// definition. Implies `--per resource`.
     #[arg(long, value_name = "NAME", help_heading = DOCUMENTS)]
     pub(crate) kind: Vec<String>,
 
@@ -268,12 +268,12 @@ pub(crate) struct ConvertArgs {
     ///
     /// kubeshape is PLURAL.GROUP/VERSION.schema.json. datree and yamlls are GROUP/KIND_VERSION.json, where
     /// yaml-language-server looks for custom resources (yaml.kubernetesCRDStore). kubeconform is
-    /// master-standalone/KIND-GROUP-VERSION.json, where `kubeconform -schema-location FOLDER` looks, with the first label
-    /// of the group; with --strict the folder is master-standalone-strict. flat is KIND-GROUP-VERSION.json. All of them but
-    /// kubeshape write kinds in lower case, and the version as the group of kinds of the core group.
+    /// master-standalone/KIND-GROUP-VERSION.json, where `kubeconform -schema-location FOLDER` looks, with the first
+    /// label of the group; with --strict the folder is master-standalone-strict. flat is KIND-GROUP-VERSION.json. All
+    /// of them but kubeshape write kinds in lower case, and the version as the group of kinds of the core group.
     ///
-    /// A template such as '{group}/{kind}_{version}.json' is a path that ends in .json. {kind} is in lower case, {Kind} as
-    /// it is. The variables of kubeconform's templates can be used as well: '{{.Group}}/{{.ResourceKind}}.json'.
+    /// A template such as '{group}/{kind}_{version}.json' is a path that ends in .json. {kind} is in lower case, {Kind}
+    /// as it is. The variables of kubeconform's templates can be used as well: '{{.Group}}/{{.ResourceKind}}.json'.
     #[arg(
         long,
         value_name = "LAYOUT",
@@ -353,8 +353,8 @@ pub(crate) struct ConvertArgs {
     /// Delete results of earlier runs from the output folder
     ///
     /// Deletes and lists the files that this run did not write, that the record of the folder (.kubeshape.json) says
-    /// kubeshape wrote, and that are unchanged since; and folders that become empty. Deletes nothing if an input failed.
-    /// Folders without a record need --adopt once.
+    /// kubeshape wrote, and that are unchanged since; and folders that become empty. Deletes nothing if an input
+    /// failed. Folders without a record need --adopt once.
     #[arg(long)]
     pub(crate) prune: bool,
 
@@ -364,17 +364,17 @@ pub(crate) struct ConvertArgs {
 
     /// Take the files in the output folder that are named like results for kubeshape's
     ///
-    /// Adds them to the record of the folder, and lists them. Later runs with --prune delete them if they are not written
-    /// again and unchanged until then, so look at the list first (--dry-run): a file of your own that is named like a
-    /// result, such as openapi.json, belongs elsewhere, or its line out of .kubeshape.json. If the output is a file
-    /// that is found among the inputs, it is replaced.
+    /// Adds them to the record of the folder, and lists them. Later runs with --prune delete them if they are not
+    /// written again and unchanged until then, so look at the list first (--dry-run): a file of your own that is named
+    /// like a result, such as openapi.json, belongs elsewhere, or its line out of .kubeshape.json. If the output is a
+    /// file that is found among the inputs, it is replaced.
     #[arg(long, conflicts_with = "prune")]
     pub(crate) adopt: bool,
 
     /// Wait until files are on the disk before they get their names, and until their names are
     ///
-    /// A file is always written completely or not at all as long as the machine runs, whatever happens to kubeshape. With
-    /// this option the same holds if the machine loses its power.
+    /// A file is always written completely or not at all as long as the machine runs, whatever happens to kubeshape.
+    /// With this option the same holds if the machine loses its power.
     #[arg(long)]
     pub(crate) fsync: bool,
 

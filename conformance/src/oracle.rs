@@ -90,7 +90,8 @@ pub struct Other {
     pub release: Release,
 }
 
-/// What the sources call in another way with older libraries: up to which minor release, how they call it now, and then.
+/// What the sources call in another way with older libraries: up to which minor release, how they call it now, and
+/// then.
 const OLDER_CALLS: [(u32, &str, &str); 4] = [
     (31, "case apiservercel.Format:", "case *apiservercel.Format:"),
     (31, "\tcase apiservercel.Semver:\n\t\treturn map[string]any{\"semver\": v.Version.String()}, nil\n", ""),
@@ -106,8 +107,8 @@ const OLDER_CALLS: [(u32, &str, &str); 4] = [
 const KUBERNETES: &str = "k8s.io/kubernetes";
 
 impl Other {
-    /// Builds the program of a folder, `oracle` or `builtins-oracle`, with the modules of a release. The first time, it downloads
-    /// them, and takes minutes.
+    /// Builds the program of a folder, `oracle` or `builtins-oracle`, with the modules of a release. The first time, it
+    /// downloads them, and takes minutes.
     ///
     /// # Errors
     /// The modules of the release are not known, Go is not installed, or building fails.

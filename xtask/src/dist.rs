@@ -1,5 +1,5 @@
-//! Archives and images of the command for a release. The same program gives the same bytes, and the same commit the same
-//! program.
+//! Archives and images of the command for a release. The same program gives the same bytes, and the same commit the
+//! same program.
 
 use crate::run::{Result, cargo, metadata, output, run};
 use flate2::{Compression, GzBuilder};
@@ -35,9 +35,9 @@ impl Entry {
     }
 }
 
-/// Builds the command for a target, and archives it with its licence, completions and manual pages. With `zig`, the linker
-/// is the one of the PyPI package `ziglang` (`cargo-zigbuild`). `texts` is a program that writes the texts, if the one of
-/// the target does not run here.
+/// Builds the command for a target, and archives it with its licence, completions and manual pages. With `zig`, the
+/// linker is the one of the PyPI package `ziglang` (`cargo-zigbuild`). `texts` is a program that writes the texts, if
+/// the one of the target does not run here.
 pub(crate) fn archive(arguments: &[&str]) -> Result {
     let (target, rest) = arguments.split_first().ok_or("expected a target, such as x86_64-unknown-linux-musl")?;
     let (mut build, mut texts, mut built) = ("build", None, None);

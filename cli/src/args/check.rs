@@ -12,8 +12,8 @@ use std::path::PathBuf;
 /// every error, with the server's own words, at its place in the file. Asked about several releases, it says which of
 /// them take the definition, and what keeps it from the others.
 ///
-/// Admission policies, their bindings and webhook configurations are checked as well: what a server refuses, whether expressions fit
-/// the kinds that they are about, and what is not used.
+/// Admission policies, their bindings and webhook configurations are checked as well: what a server refuses, whether
+/// expressions fit the kinds that they are about, and what is not used.
 ///
 /// Inputs are read as `kubeshape convert` reads them. Findings go to standard output. A broken input is reported, and
 /// the others are checked.

@@ -22,8 +22,8 @@ pub(crate) struct ClusterArgs {
 
     /// Address of the server, such as http://127.0.0.1:8080
     ///
-    /// With --kubeconfig or --context, it replaces the address in the kubeconfig. Without them, no kubeconfig is read, and
-    /// no credentials are sent.
+    /// With --kubeconfig or --context, it replaces the address in the kubeconfig. Without them, no kubeconfig is read,
+    /// and no credentials are sent.
     #[arg(long, value_name = "URL", help_heading = CLUSTERS)]
     pub(crate) server: Option<String>,
 
@@ -54,8 +54,8 @@ pub(crate) struct CacheFolderArgs {
 /// Fetch the OpenAPI documents and the discovery of a cluster
 ///
 /// Documents are kept in a cache by their hashes. What the cluster still has is not downloaded again, so a second pull
-/// takes one round trip. Servers that have only OpenAPI v2 are read through it. Without -o the documents go to the cache
-/// only, where `cluster:CONTEXT` finds them: every command takes that for a folder of definitions.
+/// takes one round trip. Servers that have only OpenAPI v2 are read through it. Without -o the documents go to the
+/// cache only, where `cluster:CONTEXT` finds them: every command takes that for a folder of definitions.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -91,15 +91,15 @@ pub(crate) struct PullArgs {
 
     /// Also fetch the OpenAPI v2 document, swagger.json, which `serve --base` publishes again
     ///
-    /// It is as large as all others together. Other commands take one of the two: leave it out with `--exclude swagger.json`
-    /// where they read the folder.
+    /// It is as large as all others together. Other commands take one of the two: leave it out with
+    /// `--exclude swagger.json` where they read the folder.
     #[arg(long, requires = "output")]
     pub(crate) openapi_v2: bool,
 
     /// Go on, and fetch again what changes
     ///
-    /// The cluster is asked every --refresh. Where the user may list CustomResourceDefinitions, a change of one is seen at
-    /// once.
+    /// The cluster is asked every --refresh. Where the user may list CustomResourceDefinitions, a change of one is seen
+    /// at once.
     #[arg(long, conflicts_with = "offline")]
     pub(crate) watch: bool,
 
@@ -109,7 +109,8 @@ pub(crate) struct PullArgs {
 
     /// Delete OpenAPI and discovery documents that the cluster has no more, with --crds also definitions
     ///
-    /// Only files that .kubeshape.json names and that did not change since are deleted, and only if there were no errors.
+    /// Only files that .kubeshape.json names and that did not change since are deleted, and only if there were no
+    /// errors.
     #[arg(long, requires = "output", conflicts_with = "group_version", help_heading = FOLDER)]
     pub(crate) prune: bool,
 
@@ -154,8 +155,8 @@ pub(crate) enum CacheCommand {
     Stat(CacheFolderArgs),
     /// Delete what was used longest ago
     ///
-    /// This happens by itself while the cache is written. An entry that was not used for 30 days is deleted, and so are the
-    /// oldest ones of more than 512 MiB or 50,000 entries.
+    /// This happens by itself while the cache is written. An entry that was not used for 30 days is deleted, and so are
+    /// the oldest ones of more than 512 MiB or 50,000 entries.
     Compact {
         #[command(flatten)]
         folder: CacheFolderArgs,

@@ -8,9 +8,10 @@ use std::path::PathBuf;
 
 /// Say what a change of CustomResourceDefinitions does, and to whom
 ///
-/// Compares the definitions of OLD and NEW by name, and the kinds of OpenAPI documents by group, version and kind. Each change has a class for those whom it concerns: stored objects,
-/// writers, readers, server-side apply, clients of OpenAPI v2, rules in CEL, and whoever uses the names and versions. What
-/// schemas mean is compared, not their texts: a description is never more than cosmetic. What cannot be decided is risky.
+/// Compares the definitions of OLD and NEW by name, and the kinds of OpenAPI documents by group, version and kind. Each
+/// change has a class for those whom it concerns: stored objects, writers, readers, server-side apply, clients of
+/// OpenAPI v2, rules in CEL, and whoever uses the names and versions. What schemas mean is compared, not their texts: a
+/// description is never more than cosmetic. What cannot be decided is risky.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -54,8 +55,8 @@ pub(crate) struct DiffArgs {
 
     /// Show the smallest object that each breaking change breaks
     ///
-    /// The old definition accepts the object. The new one refuses it, drops fields of it, or stores something else. Both is
-    /// proven by validation. With `--verbose`, also for risky changes.
+    /// The old definition accepts the object. The new one refuses it, drops fields of it, or stores something else.
+    /// Both is proven by validation. With `--verbose`, also for risky changes.
     #[arg(long)]
     pub(crate) witness: bool,
 

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 /// Look at APIs in a browser
 ///
-/// Writes a static site: fields with their facts, rules and costs, shapes side by side, verdicts on objects, changes and
-/// graphs. A site works from any file server; nothing that a visitor opens there leaves the page. Without an input, visitors
-/// drop their files on the page.
+/// Writes a static site: fields with their facts, rules and costs, shapes side by side, verdicts on objects, changes
+/// and graphs. A site works from any file server; nothing that a visitor opens there leaves the page. Without an input,
+/// visitors drop their files on the page.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -42,8 +42,8 @@ pub(crate) struct ExploreArgs {
 
 /// Draw what refers to what
 ///
-/// Of CustomResourceDefinitions, the nodes are kinds: a field `issuerRef` refers to the kind `Issuer`, and so does a field
-/// whose `kind` has it as its default or in its enum. Of OpenAPI documents, the nodes are definitions.
+/// Of CustomResourceDefinitions, the nodes are kinds: a field `issuerRef` refers to the kind `Issuer`, and so does a
+/// field whose `kind` has it as its default or in its enum. Of OpenAPI documents, the nodes are definitions.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

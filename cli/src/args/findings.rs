@@ -37,11 +37,11 @@ impl LevelArgs {
 pub(crate) struct ReportArgs {
     /// Write every finding to this file, too; the end of its name says the format
     ///
-    /// .ndjson and .json are one JSON object per line, .sarif is a SARIF 2.1.0 document, .xml a JUnit document, .md Markdown
-    /// and .txt one line per finding. A file with another name has the format of --output-format, and the terminal gets
-    /// the format for people; without --output-format, it is one JSON object per line. `-` is standard output. A file is
-    /// replaced when the command ends, and keeps its permissions; a link stays, and the file that it leads to is replaced. A
-    /// device, a pipe or /dev/stdout is written to.
+    /// .ndjson and .json are one JSON object per line, .sarif is a SARIF 2.1.0 document, .xml a JUnit document, .md
+    /// Markdown and .txt one line per finding. A file with another name has the format of --output-format, and the
+    /// terminal gets the format for people; without --output-format, it is one JSON object per line. `-` is standard
+    /// output. A file is replaced when the command ends, and keeps its permissions; a link stays, and the file that it
+    /// leads to is replaced. A device, a pipe or /dev/stdout is written to.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = FINDINGS)]
     pub(crate) report: Option<PathBuf>,
 }

@@ -73,7 +73,8 @@ pub(crate) struct ShownArgs {
 
 /// Check tags and feature gates
 ///
-/// Every finding has a code, a file, a line and a column. Notes, such as gates that no field names, are shown with `-v`.
+/// Every finding has a code, a file, a line and a column. Notes, such as gates that no field names, are shown with
+/// `-v`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -139,8 +140,8 @@ pub(crate) struct LifecycleTableArgs {
 
     /// List kinds with the releases that have them, instead of fields
     ///
-    /// The kinds are those of --types; without --types, the built-in kinds of Kubernetes that come to an end. Lists go with
-    /// their kinds and are left out.
+    /// The kinds are those of --types; without --types, the built-in kinds of Kubernetes that come to an end. Lists go
+    /// with their kinds and are left out.
     #[arg(long)]
     pub(crate) kinds: bool,
 
@@ -180,8 +181,8 @@ pub(crate) struct LifecycleDiffArgs {
 
     /// Release of NEW [default: the newest one that its feature files know]
     ///
-    /// With both releases, kinds are told that are deprecated or no longer served in NEW. Without them, only kinds that are
-    /// new or gone, or whose tags say other releases.
+    /// With both releases, kinds are told that are deprecated or no longer served in NEW. Without them, only kinds that
+    /// are new or gone, or whose tags say other releases.
     #[arg(long, value_name = "RELEASE", value_parser = version)]
     pub(crate) new_release: Option<Version>,
 
@@ -199,9 +200,9 @@ pub(crate) struct LifecycleDiffArgs {
 
 /// Tell which fields of objects are alpha, beta, deprecated or off in a cluster
 ///
-/// The schemas say it with x-kubernetes-api-lifecycle, which `kubeshape lifecycle annotate` writes. Kinds and API versions that
-/// are deprecated are told as well, in the words of the server. Warnings do not fail the command, unless they are
-/// denied.
+/// The schemas say it with x-kubernetes-api-lifecycle, which `kubeshape lifecycle annotate` writes. Kinds and API
+/// versions that are deprecated are told as well, in the words of the server. Warnings do not fail the command, unless
+/// they are denied.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -226,8 +227,8 @@ pub(crate) struct LifecycleWarnArgs {
 
     /// Feature gates of the cluster, such as Foo=true,Bar=false (repeatable)
     ///
-    /// Without a value, a gate is as the feature files say (--features), else on unless the field is alpha. AllAlpha and
-    /// AllBeta stand for all gates of a stage.
+    /// Without a value, a gate is as the feature files say (--features), else on unless the field is alpha. AllAlpha
+    /// and AllBeta stand for all gates of a stage.
     #[arg(long, value_name = "GATES", value_parser = gates)]
     pub(crate) feature_gates: Vec<BTreeMap<String, bool>>,
 
@@ -248,8 +249,9 @@ pub(crate) struct LifecycleWarnArgs {
 pub(crate) struct GateArgs {
     /// Feature gates of the cluster, such as Foo=true,Bar=false (repeatable), for fields with a lifecycle
     ///
-    /// Fields are told that are alpha, deprecated or off, if the schemas say it with x-kubernetes-api-lifecycle. Without a
-    /// value, the gates of alpha fields are off and all others on. AllAlpha and AllBeta stand for all gates of a stage.
+    /// Fields are told that are alpha, deprecated or off, if the schemas say it with x-kubernetes-api-lifecycle.
+    /// Without a value, the gates of alpha fields are off and all others on. AllAlpha and AllBeta stand for all gates
+    /// of a stage.
     #[arg(long, value_name = "GATES", value_parser = gates)]
     pub(crate) feature_gates: Vec<BTreeMap<String, bool>>,
 }
@@ -263,8 +265,9 @@ impl GateArgs {
 
 /// Write reference pages: a Markdown file per kind with the stage of each field
 ///
-/// A kind is a type that embeds TypeMeta, in a package that is named like a version. Each page lists all fields below the kind
-/// with their types, stages, releases, feature gates and descriptions. All pages are written at the end, or none.
+/// A kind is a type that embeds TypeMeta, in a package that is named like a version. Each page lists all fields below
+/// the kind with their types, stages, releases, feature gates and descriptions. All pages are written at the end, or
+/// none.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

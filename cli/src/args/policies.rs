@@ -12,8 +12,9 @@ const HEADING: &str = "Options for admission policies";
 pub(crate) struct PolicyArgs {
     /// Admission policies and bindings: files and folders (repeatable)
     ///
-    /// ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings, in the order in which they are used. Namespaces and
-    /// the parameters of policies may be among them. The built-in kinds are known then, as with --kubernetes.
+    /// ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings, in the order in which they are used.
+    /// Namespaces and the parameters of policies may be among them. The built-in kinds are known then, as with
+    /// --kubernetes.
     #[arg(long, help_heading = HEADING, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) policies: Vec<PathBuf>,
 
@@ -33,8 +34,8 @@ pub(crate) struct PolicyArgs {
 
     /// What a user may do, for policies that ask: USER:VERB:RESOURCE, such as alice:get:deployments.apps (repeatable)
     ///
-    /// USER may be a group, each part may be `*`. Members of system:masters may do everything. Anything else is not allowed, and a
-    /// warning says what was asked.
+    /// USER may be a group, each part may be `*`. Members of system:masters may do everything. Anything else is not
+    /// allowed, and a warning says what was asked.
     #[arg(long, help_heading = HEADING, value_name = "PERMISSION", requires = "policies")]
     pub(crate) can: Vec<Permission>,
 

@@ -19,8 +19,8 @@ const OPERATION: &str = "Options for operation";
 /// from files and without etcd. Paths, media types, headers and hashes are the same, so that kubectl, client-go and
 /// editors work with it. With --objects, it serves custom resources, too.
 ///
-/// Reads CustomResourceDefinitions and OpenAPI documents from files and folders, as `convert` does. A file that cannot be
-/// read is reported, and the others are served. /readyz fails and names the file until it is repaired.
+/// Reads CustomResourceDefinitions and OpenAPI documents from files and folders, as `convert` does. A file that cannot
+/// be read is reported, and the others are served. /readyz fails and names the file until it is repaired.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -48,7 +48,8 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
 
-    /// Address to listen on (repeatable); port 0 takes a free one [default: 127.0.0.1:8001, unless --unix-socket is given]
+    /// Address to listen on (repeatable); port 0 takes a free one
+    /// [default: 127.0.0.1:8001, unless --unix-socket is given]
     ///
     /// When the server is ready, it prints `serving on http://ADDRESS` to standard output, one line per socket.
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
@@ -72,41 +73,42 @@ pub(crate) struct ServeArgs {
 
     /// Document of a cluster, or a folder of them, to serve along with the inputs (repeatable)
     ///
-    /// What `kubectl get --raw` prints for /openapi/v3/…, /openapi/v2, /api, /apis (aggregated or not), /apis/GROUP/VERSION,
-    /// /version and /, as JSON, YAML or protobuf. The built-in groups come from it, and the definitions and texts that
-    /// the documents of CustomResourceDefinitions share. Inputs take precedence over it.
+    /// What `kubectl get --raw` prints for /openapi/v3/…, /openapi/v2, /api, /apis (aggregated or not),
+    /// /apis/GROUP/VERSION, /version and /, as JSON, YAML or protobuf. The built-in groups come from it, and the
+    /// definitions and texts that the documents of CustomResourceDefinitions share. Inputs take precedence over it.
     #[arg(long, value_name = "DOC", value_hint = ValueHint::AnyPath)]
     pub(crate) base: Vec<PathBuf>,
 
     /// File or folder with objects to serve along with the schemas (repeatable); the folder may be empty
     ///
-    /// Clients can then create, read, list, watch, change and delete custom resources, CustomResourceDefinitions and objects of
-    /// built-in kinds, as on a cluster: with defaults, validation, server-side apply, tables and subresources. Without --base
-    /// and --kubernetes, the built-in kinds are those of Kubernetes 1.37. Objects are kept in memory, or in the file of
-    /// --data. The files are read once, and written only with --write-back.
+    /// Clients can then create, read, list, watch, change and delete custom resources, CustomResourceDefinitions and
+    /// objects of built-in kinds, as on a cluster: with defaults, validation, server-side apply, tables and
+    /// subresources. Without --base and --kubernetes, the built-in kinds are those of Kubernetes 1.37. Objects are kept
+    /// in memory, or in the file of --data. The files are read once, and written only with --write-back.
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) objects: Vec<PathBuf>,
 
     /// Let the folder of --objects follow the objects: a YAML file per object
     ///
     /// Before a change is answered, the file of the object is replaced or deleted. New objects get
-    /// RESOURCE/NAMESPACE/NAME.yaml. Comments of a file are lost when its object changes. A file of the folder must not have
-    /// several objects, and no links are followed.
+    /// RESOURCE/NAMESPACE/NAME.yaml. Comments of a file are lost when its object changes. A file of the folder must not
+    /// have several objects, and no links are followed.
     #[arg(long, requires = "objects", conflicts_with = "data")]
     pub(crate) write_back: bool,
 
     /// File in which objects are kept; it is created if it is not there
     ///
-    /// A write is on disk before it is answered, and objects, revisions and history are there again after a restart, also
-    /// after a crash. Objects of --objects are taken in if they are not in the file yet. One server can use a file at a time.
+    /// A write is on disk before it is answered, and objects, revisions and history are there again after a restart,
+    /// also after a crash. Objects of --objects are taken in if they are not in the file yet. One server can use a file
+    /// at a time.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) data: Option<PathBuf>,
 
     /// Release of Kubernetes whose built-in groups are served along with the inputs, such as 1.34
     ///
-    /// The API of the releases from 1.31 on is part of kubeshape: definitions, paths and discovery of all groups, also of
-    /// those that a cluster does not serve by default, without descriptions. So hashes differ from those of a cluster.
-    /// Take --base for a cluster of your own.
+    /// The API of the releases from 1.31 on is part of kubeshape: definitions, paths and discovery of all groups, also
+    /// of those that a cluster does not serve by default, without descriptions. So hashes differ from those of a
+    /// cluster. Take --base for a cluster of your own.
     #[arg(long, value_name = "RELEASE", value_parser = super::release, conflicts_with = "base")]
     pub(crate) kubernetes: Option<Release>,
 
@@ -114,8 +116,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]
     pub(crate) onto: Option<PathBuf>,
 
-    /// Whether to reproduce upstream's faults in documents [default: kube, but faithful for the OpenAPI v3 of aggregated
-    /// servers that publish only v2]
+    /// Whether to reproduce upstream's faults in documents
+    /// [default: kube, but faithful for the OpenAPI v3 of aggregated servers that publish only v2]
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
 
@@ -126,18 +128,18 @@ pub(crate) struct ServeArgs {
 
     /// Release of Kubernetes to answer as, such as 1.24: a test double for clients of old clusters
     ///
-    /// From 1.10 to 1.37. Custom resources are part of /openapi/v2 from 1.15 on, /openapi/v3 exists from 1.24 on, aggregated
-    /// discovery as v2beta1 from 1.27 to 1.32 and as v2 from 1.30 on, and /version tells the release. With --objects,
-    /// custom resources are judged as by that release, from 1.28 on. It does not change the documents.
+    /// From 1.10 to 1.37. Custom resources are part of /openapi/v2 from 1.15 on, /openapi/v3 exists from 1.24 on,
+    /// aggregated discovery as v2beta1 from 1.27 to 1.32 and as v2 from 1.30 on, and /version tells the release. With
+    /// --objects, custom resources are judged as by that release, from 1.28 on. It does not change the documents.
     #[arg(long, value_name = "RELEASE")]
     pub(crate) emulate: Option<Emulation>,
 
     /// Feature gates, such as AggregatedDiscoveryEndpoint=true; needs --emulate or --objects
     ///
     /// CustomResourcePublishOpenAPI, OpenAPIV3, AggregatedDiscoveryEndpoint, AggregatedDiscoveryRemoveBetaType and
-    /// CBORServingAndStorage, as far as the release has them: that of --emulate, else that of --kubernetes, else 1.37. With
-    /// --objects, also those of fields with x-kubernetes-api-lifecycle, AllAlpha and AllBeta: clients are warned of fields
-    /// that are off.
+    /// CBORServingAndStorage, as far as the release has them: that of --emulate, else that of --kubernetes, else 1.37.
+    /// With --objects, also those of fields with x-kubernetes-api-lifecycle, AllAlpha and AllBeta: clients are warned
+    /// of fields that are off.
     #[arg(long, value_name = "NAME=BOOL", value_delimiter = ',', value_parser = gate)]
     pub(crate) feature_gates: Vec<(String, bool)>,
 
@@ -158,15 +160,15 @@ pub(crate) struct ServeArgs {
     /// Host names and addresses that requests may name, besides those of loopback; `*` allows all [default: `*`; if all
     /// addresses are loopback, none]
     ///
-    /// Requests for other hosts are answered with 403. This protects a server on loopback from web pages whose names resolve
-    /// to 127.0.0.1. The host of --advertise-address is always allowed.
+    /// Requests for other hosts are answered with 403. This protects a server on loopback from web pages whose names
+    /// resolve to 127.0.0.1. The host of --advertise-address is always allowed.
     #[arg(long, value_name = "HOST", value_delimiter = ',', value_parser = host, help_heading = ACCESS)]
     pub(crate) allowed_hosts: Vec<String>,
 
     /// Regular expressions of origins whose web pages may read answers, such as `//editor\.example\.com(:|$)`
     ///
-    /// As with kube-apiserver: an expression matches anywhere in an origin (SCHEME://HOST[:PORT]), so it has to pin the start
-    /// of the host with `^` or `//`, and the end with `$` or `(:|$)`.
+    /// As with kube-apiserver: an expression matches anywhere in an origin (SCHEME://HOST[:PORT]), so it has to pin the
+    /// start of the host with `^` or `//`, and the end with `$` or `(:|$)`.
     #[arg(long, value_name = "REGEX", value_delimiter = ',', help_heading = ACCESS)]
     pub(crate) cors_allowed_origins: Vec<String>,
 

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 /// Print objects as `kubectl get` prints them
 ///
-/// The columns are those of the CustomResourceDefinition (additionalPrinterColumns), and objects have the defaults of its
-/// schema, as a server returns them. Each kind gets a table of its own. Built-in kinds have the columns of kube-apiserver.
+/// The columns are those of the CustomResourceDefinition (additionalPrinterColumns), and objects have the defaults of
+/// its schema, as a server returns them. Each kind gets a table of its own. Built-in kinds have the columns of
+/// kube-apiserver.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -29,8 +30,8 @@ pub(crate) struct TableArgs {
 
     /// `table`, `wide`, `csv`, `json`, or `jsonpath=TEMPLATE`
     ///
-    /// `json` is the Table that a server answers with. A template is applied as kubectl applies it: to the object, or to
-    /// a List if there are several. Nothing else is printed then, and the kinds need not be known.
+    /// `json` is the Table that a server answers with. A template is applied as kubectl applies it: to the object, or
+    /// to a List if there are several. Nothing else is printed then, and the kinds need not be known.
     #[arg(short = 'o', long = "format", value_name = "FORMAT", default_value = "table", value_parser = table_format)]
     pub(crate) format: TableFormat,
 
@@ -150,8 +151,8 @@ pub(crate) enum ExplainFormat {
 /// Write an object of a kind that the server accepts
 ///
 /// The smallest object has its spec, and the required fields only. What the schema demands of a value is solved: types,
-/// enums, bounds, lengths, patterns, formats, keys of lists. The sample is checked as the server checks it; if the command finds no
-/// value for a field, it says so, and the exit code is 1.
+/// enums, bounds, lengths, patterns, formats, keys of lists. The sample is checked as the server checks it; if the
+/// command finds no value for a field, it says so, and the exit code is 1.
 ///
 /// Built-in kinds, such as Deployment, come from --kubernetes, or from the OpenAPI documents of a cluster, which have
 /// descriptions as well. Servers have rules for these kinds that exist as Go code only. Of those, the best known are

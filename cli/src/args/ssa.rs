@@ -17,15 +17,15 @@ pub(crate) struct TypeArgs {
     ///
     /// The type of an object is found by its apiVersion and kind, in all versions of CustomResourceDefinitions (v1 and
     /// v1beta1), and by x-kubernetes-group-version-kind in OpenAPI v2 and v3 documents. For the built-in kinds of your
-    /// cluster, take its document: `kubectl get --raw /openapi/v3/apis/apps/v1 > apps.json`. A structured-merge-diff schema
-    /// does not tell the kinds of its types, so it needs `--type`.
+    /// cluster, take its document: `kubectl get --raw /openapi/v3/apis/apps/v1 > apps.json`. A structured-merge-diff
+    /// schema does not tell the kinds of its types, so it needs `--type`.
     #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) schemas: Vec<PathBuf>,
 
     /// Release of Kubernetes whose rules count, such as 1.34 [default: 1.37]
     ///
-    /// If it is given, or if there is no --schemas, the built-in kinds of the release are known as well, from 1.31 on. A kind
-    /// that --schemas defines is used instead of the built-in one.
+    /// If it is given, or if there is no --schemas, the built-in kinds of the release are known as well, from 1.31 on.
+    /// A kind that --schemas defines is used instead of the built-in one.
     #[arg(long, value_name = "RELEASE", value_parser = super::known_release)]
     pub(crate) kubernetes: Option<Release>,
 
@@ -35,9 +35,9 @@ pub(crate) struct TypeArgs {
 
     /// Release of structured-merge-diff to follow [default: that of the release of Kubernetes]
     ///
-    /// The releases differ in two ways. v6.3, which Kubernetes uses up to 1.36, ignores text after the JSON of a key or a
-    /// value in managedFields, as in k:{"a":1}x; v6.4 rejects such managedFields. With v6.4, references to types in schemas
-    /// that are made from CustomResourceDefinitions and OpenAPI documents also tell whether they are nullable.
+    /// The releases differ in two ways. v6.3, which Kubernetes uses up to 1.36, ignores text after the JSON of a key or
+    /// a value in managedFields, as in k:{"a":1}x; v6.4 rejects such managedFields. With v6.4, references to types in
+    /// schemas that are made from CustomResourceDefinitions and OpenAPI documents also tell whether they are nullable.
     #[arg(long, value_name = "RELEASE")]
     pub(crate) smd_compat: Option<SmdCompat>,
 
@@ -106,8 +106,8 @@ pub(crate) struct ApplyArgs {
     /// Apply as `kubectl apply` does without --server-side
     ///
     /// kubectl compares the last configuration, which is in the annotation
-    /// kubectl.kubernetes.io/last-applied-configuration of the live object, the new one, and the live object. It sends a
-    /// strategic merge patch for built-in kinds, and a JSON merge patch for others.
+    /// kubectl.kubernetes.io/last-applied-configuration of the live object, the new one, and the live object. It sends
+    /// a strategic merge patch for built-in kinds, and a JSON merge patch for others.
     #[arg(long, conflicts_with_all = ["force_conflicts", "migrate", "subresource"])]
     pub(crate) client_side: bool,
 
@@ -222,8 +222,8 @@ pub(crate) struct BlameArgs {
 
 /// Extract the configuration that a manager applied
 ///
-/// Prints the part of each object that the manager owns, as client-go's Extract functions do. If the manager applies this
-/// configuration again, nothing changes. Prints nothing if the manager has not applied anything.
+/// Prints the part of each object that the manager owns, as client-go's Extract functions do. If the manager applies
+/// this configuration again, nothing changes. Prints nothing if the manager has not applied anything.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  kubeshape extract --schemas crds/ --field-manager ci live.yaml > config.yaml")]
 pub(crate) struct ExtractArgs {
@@ -251,8 +251,8 @@ pub(crate) struct ExtractArgs {
 
 /// Compare objects of one type
 ///
-/// Prints the fields that only B has, the fields whose values differ with the old and the new value, and the fields that
-/// only A has. The order of items with keys does not matter. The exit code is 1 if there is a difference.
+/// Prints the fields that only B has, the fields whose values differ with the old and the new value, and the fields
+/// that only A has. The order of items with keys does not matter. The exit code is 1 if there is a difference.
 ///
 /// If A and B hold one object each, these two are compared. Otherwise objects are compared that have the same group,
 /// kind, namespace and name, and the others are named.
@@ -332,10 +332,10 @@ pub(crate) struct FieldsetArgs {
 /// Run test suites of APIs and admission policies, and scenarios of server-side apply
 ///
 /// A test suite names a CustomResourceDefinition, and has objects that are created or updated with the object or the
-/// error that is expected of each. It has the format of the suites of openshift/api, which need an API server elsewhere.
-/// A suite of policies names admission policies instead, and its cases have users, and objects that are deleted.
-/// A scenario has steps of server-side apply with the expected result of each. Both are YAML documents; files and folders
-/// may hold both. Prints what does not hold; the exit code is then 1. docs/test.md describes the formats.
+/// error that is expected of each. It has the format of the suites of openshift/api, which need an API server
+/// elsewhere. A suite of policies names admission policies instead, and its cases have users, and objects that are
+/// deleted. A scenario has steps of server-side apply with the expected result of each. Both are YAML documents; files
+/// and folders may hold both. Prints what does not hold; the exit code is then 1. docs/test.md describes the formats.
 ///
 /// A suite runs against each definition of its name among --schemas and the other inputs, or else in the folder
 /// zz_generated.crd-manifests two folders above it, as in openshift/api.
@@ -378,12 +378,13 @@ pub(crate) struct TestArgs {
     #[arg(long)]
     pub(crate) update: bool,
 
-    /// Release of Kubernetes whose rules are used, such as 1.34, or a range such as 1.31..1.37 [default: 1.37; in a scenario,
-    /// the one that it names]
+    /// Release of Kubernetes whose rules are used, such as 1.34, or a range such as 1.31..1.37
+    /// [default: 1.37; in a scenario, the one that it names]
     ///
-    /// From 1.28 to 1.37. Without it, a suite may have the words of an older release. Scenarios know the built-in kinds of
-    /// the release, from 1.31 on; they name it as `kubernetes: "1.34"`. A kind that its schemas define is used instead of
-    /// the built-in one. With a range, everything must hold in every release, and what fails in some of them names these.
+    /// From 1.28 to 1.37. Without it, a suite may have the words of an older release. Scenarios know the built-in kinds
+    /// of the release, from 1.31 on; they name it as `kubernetes: "1.34"`. A kind that its schemas define is used
+    /// instead of the built-in one. With a range, everything must hold in every release, and what fails in some of them
+    /// names these.
     #[arg(long, value_name = "RELEASE")]
     pub(crate) kubernetes: Option<Releases>,
 

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 /// Say how a cluster gets from old CustomResourceDefinitions to new ones
 ///
-/// Gives the steps for each definition of NEW, in their order, with their commands: which definition to apply, when to write
-/// every object in the new version of storage, when to set status.storedVersions. Says whether a server refuses the new
-/// definition as it stands, until when each version is served, which fields are lost, and which objects break. A definition
-/// that needs nothing special takes one line.
+/// Gives the steps for each definition of NEW, in their order, with their commands: which definition to apply, when to
+/// write every object in the new version of storage, when to set status.storedVersions. Says whether a server refuses
+/// the new definition as it stands, until when each version is served, which fields are lost, and which objects break.
+/// A definition that needs nothing special takes one line.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -42,8 +42,8 @@ pub(crate) struct UpgradeArgs {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) objects: Vec<PathBuf>,
 
-    /// Versions in which objects may be stored (comma-separated) [default: status.storedVersions of OLD, or its version of
-    /// storage]
+    /// Versions in which objects may be stored (comma-separated)
+    /// [default: status.storedVersions of OLD, or its version of storage]
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',')]
     pub(crate) stored: Vec<String>,
 

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 ///
 /// Judges objects as kube-apiserver does when they are created, or, with --old, when they replace other objects. Of
 /// custom resources: unknown fields, metadata, the schema with its formats, list types, defaults, CEL rules. Of
-/// built-in kinds, such as Deployment: unknown fields, types, metadata, defaults, and the rules that the server has in Go
-/// code. Every error has the server's own words and its place in the file. With --policies, admission policies change and
-/// judge the objects as well, in the order of a server. No request leaves the machine.
+/// built-in kinds, such as Deployment: unknown fields, types, metadata, defaults, and the rules that the server has in
+/// Go code. Every error has the server's own words and its place in the file. With --policies, admission policies
+/// change and judge the objects as well, in the order of a server. No request leaves the machine.
 ///
 /// Inputs are files, folders, streams, Lists, and what kustomize and Helm print. Findings go to standard output, unless
 /// --print asks for objects; then they go to standard error.

@@ -20,8 +20,8 @@ pub(crate) struct WalkArgs {
 
     /// Leave out files and folders that match (repeatable)
     ///
-    /// A pattern as in .gitignore files: `*.json` matches names in all folders, `/old` and `a/**/b` match paths from the
-    /// folder on the command line or from the current folder.
+    /// A pattern as in .gitignore files: `*.json` matches names in all folders, `/old` and `a/**/b` match paths from
+    /// the folder on the command line or from the current folder.
     #[arg(long, value_name = "GLOB", help_heading = FOLDERS)]
     pub(crate) exclude: Vec<String>,
 

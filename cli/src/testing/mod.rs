@@ -70,8 +70,8 @@ pub(crate) fn run<'a>(args: &TestArgs, session: &mut Session<'a>) -> Result<bool
     Ok(totals.failed == 0)
 }
 
-/// Runs what is in a file, and corrects expectations if there is a stage to write with. Returns whether there was a test,
-/// also one that was left out, or a definition for tests.
+/// Runs what is in a file, and corrects expectations if there is a stage to write with. Returns whether there was a
+/// test, also one that was left out, or a definition for tests.
 fn file<'a>(
     text: &'a Text<'a>,
     args: &TestArgs,

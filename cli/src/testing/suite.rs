@@ -24,8 +24,8 @@ pub(super) struct Definitions {
     by_name: BTreeMap<String, Vec<Location>>,
     /// Admission policies, their bindings and parameters, and Namespaces.
     objects: Vec<Location>,
-    /// The built-in kinds with those of the definitions, for suites of policies. `None` for releases whose built-in kinds are not
-    /// known.
+    /// The built-in kinds with those of the definitions, for suites of policies. `None` for releases whose built-in
+    /// kinds are not known.
     kinds: BTreeMap<Release, Option<WithCustom>>,
     /// The folders that were looked into because a suite stands near them.
     folders: BTreeSet<PathBuf>,

@@ -14,8 +14,8 @@ struct Group<'c, 'a> {
     opinion: Opinion,
 }
 
-/// What all releases say together: the object is accepted if each of them accepts it, and a finding that only some have names
-/// these. `judge` asks one.
+/// What all releases say together: the object is accepted if each of them accepts it, and a finding that only some have
+/// names these. `judge` asks one.
 pub(super) fn joined<'a>(
     contexts: &[Context<'a>],
     newest: &Context<'a>,
@@ -45,7 +45,8 @@ impl Context<'_> {
             || newest.kinds.resource(gvk).is_some()
     }
 
-    /// Whether another release says the same about the object that was judged last: nothing was asked in which they differ.
+    /// Whether another release says the same about the object that was judged last: nothing was asked in which they
+    /// differ.
     fn says_the_same(&self, gvk: Gvk<'_>, release: Release) -> bool {
         let resource = self.kinds.resource(gvk).filter(|_| self.policies.is_none());
         resource.is_some_and(|(resource, _)| resource.release.same(release)) && self.kinds.lifecycles(gvk).is_none()

@@ -10,8 +10,8 @@ use crate::types::Type;
 use std::ops::Range;
 
 impl Ast {
-    /// Where an expression uses a variable, in bytes of its source. Uses of a macro's own variable of the same name are not
-    /// among them.
+    /// Where an expression uses a variable, in bytes of its source. Uses of a macro's own variable of the same name are
+    /// not among them.
     ///
     /// # Example
     /// ```

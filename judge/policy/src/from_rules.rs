@@ -1,7 +1,7 @@
 //! Policies from the rules of a definition: for CustomResourceDefinitions that others own.
 //!
-//! A rule sees the value of its schema as `self`. A policy sees the whole object without its schema, so the expression of a
-//! policy goes from `object` to each such value. Rules that read what only a schema knows have no expression.
+//! A rule sees the value of its schema as `self`. A policy sees the whole object without its schema, so the expression
+//! of a policy goes from `object` to each such value. Rules that read what only a schema knows have no expression.
 
 use crate::environment::stored;
 use kubeshape_cel::escape::is_identifier;
@@ -13,15 +13,18 @@ use kubeshape_yaml::go::escape::{Escape, string};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The characters of an expression that the parser of a server accepts (upstream: `ExpressionSizeCodePointLimit`), here in bytes.
+/// The characters of an expression that the parser of a server accepts (upstream: `ExpressionSizeCodePointLimit`), here
+/// in bytes.
 const MAX_EXPRESSION: usize = 100_000;
-/// The bytes of all expressions and messages. A deep schema repeats its path in each of them, and no server stores more.
+/// The bytes of all expressions and messages. A deep schema repeats its path in each of them, and no server stores
+/// more.
 const MAX_POLICY: usize = 3 << 20;
 
 /// The rules of one version of a definition as a policy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FromRules<'a> {
-    /// JSON: a `List` of a ValidatingAdmissionPolicy and of a binding for the whole cluster; `None` if no rule has an expression.
+    /// JSON: a `List` of a ValidatingAdmissionPolicy and of a binding for the whole cluster; `None` if no rule has an
+    /// expression.
     pub list: Option<Vec<u8>>,
     /// What a policy says differently, or not at all, with the places of the rules.
     pub notes: Vec<Note<'a>>,
@@ -29,11 +32,13 @@ pub struct FromRules<'a> {
 
 /// Makes a policy of the rules (`x-kubernetes-validations`) of a version.
 ///
-/// The policy denies the creates and updates that the rules refuse, in this version only. There are these differences, and each is a
-/// note:
-/// - A server does not evaluate rules about values that do not change (ratcheting, KEP-4008). It always evaluates policies.
+/// The policy denies the creates and updates that the rules refuse, in this version only. There are these differences,
+/// and each is a note:
+/// - A server does not evaluate rules about values that do not change (ratcheting, KEP-4008). It always evaluates
+///   policies.
 /// - The answer of a policy does not name the field, so its messages begin with the path of the schema.
-/// - Rules that read escaped names, timestamps, durations, bytes or doubles, or that compare sets, maps or unknown fields, are left out.
+/// - Rules that read escaped names, timestamps, durations, bytes or doubles, or that compare sets, maps or unknown
+///   fields, are left out.
 ///
 /// # Example
 /// ```

@@ -199,8 +199,8 @@ changes! {
         SelectorsOfNewJobs,
         /// Names of admission policies, their bindings and webhook configurations may not end in `.static.k8s.io`.
         StaticNames,
-        /// Rules that the types of built-in kinds declare give no reason for a required field, and show no value of one that may not
-        /// change.
+        /// Rules that the types of built-in kinds declare give no reason for a required field, and show no value of one
+        /// that may not change.
         DeclaredRules,
     }
 }

@@ -1,7 +1,8 @@
 //! kubeshape for Python: the module `kubeshape._native`.
 //!
-//! It decides nothing. The tasks are those of `kubeshape_cli::rows`, requests on objects those of the crate `kubeshape`,
-//! and the command is `kubeshape_cli::run`. `python/kubeshape` has the dataclasses and exceptions of the answers.
+//! It decides nothing. The tasks are those of `kubeshape_cli::rows`, requests on objects those of the crate
+//! `kubeshape`, and the command is `kubeshape_cli::run`. `python/kubeshape` has the dataclasses and exceptions of the
+//! answers.
 #![forbid(unsafe_code)]
 
 mod answer;

@@ -124,8 +124,8 @@ impl Source {
     }
 }
 
-/// Works on a thread whose stack is large enough for any input. The thread is new, because one that waits for work is not
-/// there any more after a fork.
+/// Works on a thread whose stack is large enough for any input. The thread is new, because one that waits for work is
+/// not there any more after a fork.
 pub(crate) fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let started = thread::Builder::new().stack_size(rows::STACK).spawn_scoped(scope, work);

@@ -173,8 +173,8 @@ pub(crate) fn gzip_once(text: &Bytes) -> Bytes {
     member(ONCE, std::slice::from_ref(text))
 }
 
-/// Compresses events to one gzip member. All of them come before the last block, because Go's reader returns what is in the last
-/// block only when the next member begins (upstream: `perFlushGzipWriter`).
+/// Compresses events to one gzip member. All of them come before the last block, because Go's reader returns what is in
+/// the last block only when the next member begins (upstream: `perFlushGzipWriter`).
 pub(crate) fn gzip_events(events: &[u8]) -> Vec<u8> {
     let Deflated { bytes, crc } = deflate(ONCE, [events], FlushCompress::Sync);
     let length = (events.len() as u32).to_le_bytes();

@@ -105,8 +105,8 @@ impl Suite {
         Ok(())
     }
 
-    /// Runs all cases as several releases do, the newest first. Releases that were asked nothing in which they differ share their
-    /// outcomes, and run the cases once. Each entry has its releases, the newest first.
+    /// Runs all cases as several releases do, the newest first. Releases that were asked nothing in which they differ
+    /// share their outcomes, and run the cases once. Each entry has its releases, the newest first.
     ///
     /// # Errors
     /// As [`run`](Self::run).

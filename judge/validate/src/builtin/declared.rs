@@ -1,5 +1,5 @@
-//! Rules that the types of Kubernetes declare since 1.37 (`+k8s:required`, `+k8s:immutable` and others, KEP-5073), and that its code had in
-//! other words before.
+//! Rules that the types of Kubernetes declare since 1.37 (`+k8s:required`, `+k8s:immutable` and others, KEP-5073), and
+//! that its code had in other words before.
 
 use crate::{Change, Release};
 use kubeshape_schema::field::{BadValue, Error, ErrorType};

@@ -4,8 +4,9 @@ const TABLE: &str = include_str!("shares.txt");
 
 /// What was recorded of requests with objects of a kind, and what is reproduced of it.
 ///
-/// The numbers are of requests that were recorded from kube-apiserver 1.36: realistic objects, and objects with changes.
-/// The conformance area `builtins` counts them, and fails if they are out of date; with `UPDATE_EXPECT=1`, it writes them.
+/// The numbers are of requests that were recorded from kube-apiserver 1.36: realistic objects, and objects with
+/// changes. The conformance area `builtins` counts them, and fails if they are out of date; with `UPDATE_EXPECT=1`, it
+/// writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// The group; empty for the core group.

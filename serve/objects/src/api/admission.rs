@@ -1,7 +1,7 @@
 //! Admission policies that are stored: they are enforced on the requests after them.
 //!
-//! Objects are admitted as on a server: mutating policies, the strategy of the kind, validating policies. The client is the
-//! administrator of a cluster. A namespace that is not stored exists with its name as the only label.
+//! Objects are admitted as on a server: mutating policies, the strategy of the kind, validating policies. The client is
+//! the administrator of a cluster. A namespace that is not stored exists with its name as the only label.
 
 use super::served::Served;
 use super::{Api, Call};
@@ -271,8 +271,8 @@ impl Call<'_> {
         Err(Status::internal(message))
     }
 
-    /// Returns a ValidatingAdmissionPolicy with the result of type checking in its status, as the controller of a cluster sets
-    /// it (`validatingadmissionpolicystatus`). Other objects are unchanged.
+    /// Returns a ValidatingAdmissionPolicy with the result of type checking in its status, as the controller of a
+    /// cluster sets it (`validatingadmissionpolicystatus`). Other objects are unchanged.
     pub(super) fn type_checked<'a>(&self, policy: Value<'a>, arena: &'a Bump) -> Value<'a> {
         if self.served.group != GROUP || self.served.kind != "ValidatingAdmissionPolicy" {
             return policy;

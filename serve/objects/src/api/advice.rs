@@ -59,8 +59,8 @@ impl Call<'_> {
         self.warn(served.warning.iter().cloned().chain(deprecated));
     }
 
-    /// Adds warnings for the client, which gets them whether or not the request succeeds. Repeated ones are left out (upstream:
-    /// the recorder of `WithWarningRecorder`).
+    /// Adds warnings for the client, which gets them whether or not the request succeeds. Repeated ones are left out
+    /// (upstream: the recorder of `WithWarningRecorder`).
     pub(super) fn warn(&self, warnings: impl IntoIterator<Item = String>) {
         self.warnings.borrow_mut().extend(warnings);
     }

@@ -1,11 +1,13 @@
 //! What a cluster's garbage collector and its namespace controller do after a deletion, at once.
 //!
-//! - The dependents of a deleted object are deleted, those with another owner lose the reference (upstream: `attemptToDeleteItem`).
+//! - The dependents of a deleted object are deleted, those with another owner lose the reference (upstream:
+//!   `attemptToDeleteItem`).
 //! - An object with the finalizer `orphan` goes, and its dependents stay without a reference to it.
 //! - An object with the finalizer `foregroundDeletion` goes when no dependent with `blockOwnerDeletion` is left.
 //! - The objects in a terminating namespace are deleted, and the namespace goes when none is left.
 //!
-//! Unlike on a cluster, an object whose owner was never there stays: files have references to objects of other clusters.
+//! Unlike on a cluster, an object whose owner was never there stays: files have references to objects of other
+//! clusters.
 
 use super::{Api, Moment, Outcome, Request};
 use crate::raw;
@@ -26,8 +28,9 @@ pub(super) const FOREGROUND: &str = "foregroundDeletion";
 pub(super) const ORPHAN: &str = "orphan";
 
 impl Api {
-    /// Does what follows from deletions after a revision. It ends when nothing changes any more, or after 256 changes that
-    /// follow from each other: the dependents of dependents. What finalizers of clients or admission policies keep stays.
+    /// Does what follows from deletions after a revision. It ends when nothing changes any more, or after 256 changes
+    /// that follow from each other: the dependents of dependents. What finalizers of clients or admission policies keep
+    /// stays.
     ///
     /// # Example
     /// ```

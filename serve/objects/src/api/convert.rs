@@ -22,8 +22,8 @@ const MAX_KEPT_GROWTH: usize = 2;
 pub(super) type Read<'s> = Cow<'s, Arc<Stored>>;
 
 impl Served {
-    /// Decodes a stored object in this version. The stored object does not change when the definition does: a field that
-    /// is added again has its old value.
+    /// Decodes a stored object in this version. The stored object does not change when the definition does: a field
+    /// that is added again has its old value.
     ///
     /// # Errors
     /// It is stored in a version that the definition no longer has, or has too many defaults.
@@ -63,8 +63,8 @@ impl Served {
         if versions.iter().any(is_stored_as_is) { draft.read_as_stored(Arc::clone(self.as_stored())) } else { draft }
     }
 
-    /// Returns a stored object in the version of the request. It is pruned and defaulted by its stored version, then pruned
-    /// by the version of the request. Malformed metadata is dropped, and a generation is at least 1.
+    /// Returns a stored object in the version of the request. It is pruned and defaulted by its stored version, then
+    /// pruned by the version of the request. Malformed metadata is dropped, and a generation is at least 1.
     ///
     /// # Errors
     /// It is stored in a version that the definition no longer has, or has too many defaults.

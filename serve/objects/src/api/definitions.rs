@@ -127,8 +127,8 @@ pub struct Settled {
 }
 
 impl Api {
-    /// Applies the changes of definitions after a revision: accepts their names, establishes and serves them, or deletes
-    /// them with their objects. The store then has the new statuses. Returns `None` if no definition changed.
+    /// Applies the changes of definitions after a revision: accepts their names, establishes and serves them, or
+    /// deletes them with their objects. The store then has the new statuses. Returns `None` if no definition changed.
     ///
     /// # Example: create a definition and serve its objects
     /// ```

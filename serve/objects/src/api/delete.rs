@@ -99,8 +99,8 @@ impl Call<'_> {
         Ok(Outcome::Write(Write { changes, then: Then::List(list.into()), shown, warnings: self.warnings() }))
     }
 
-    /// Returns the change that deletes an object, or marks it if it has finalizers (upstream: `Store.Delete`). `None` if it
-    /// is already marked.
+    /// Returns the change that deletes an object, or marks it if it has finalizers (upstream: `Store.Delete`). `None`
+    /// if it is already marked.
     fn deleted(&self, key: &Key, old: &Arc<Stored>, options: &Options) -> Result<(Option<Change>, Then), Status> {
         let (mut tape, arena) = (Tape::new(), Bump::new());
         let live = self.live(old, &mut tape, &arena)?;

@@ -14,8 +14,8 @@ use std::sync::Arc;
 const DEFAULT_NAMESPACE: &str = "default";
 
 impl Api {
-    /// Stores an object with its status and its managed fields. It must be valid. Missing metadata is filled in. Unknown
-    /// fields are dropped.
+    /// Stores an object with its status and its managed fields. It must be valid. Missing metadata is filled in.
+    /// Unknown fields are dropped.
     ///
     /// # Errors
     /// No resource of its kind is served, the object is invalid, or it already exists.

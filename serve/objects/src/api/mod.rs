@@ -117,8 +117,8 @@ pub struct Moment<'m> {
     pub uid: &'m str,
     /// A random number, for `metadata.generateName`.
     pub random: u64,
-    /// Ends the work for the request early: nobody waits for the response any more, or it takes too long. The response is
-    /// then a 504, and nothing changes.
+    /// Ends the work for the request early: nobody waits for the response any more, or it takes too long. The response
+    /// is then a 504, and nothing changes.
     pub stop: Stop<'m>,
 }
 
@@ -129,8 +129,8 @@ impl Default for Moment<'_> {
 }
 
 impl<'m> Moment<'m> {
-    /// What the server chooses for an object of a built-in kind. The revision of the store chooses an address and a port:
-    /// nothing has to be searched, and they repeat only after thousands of changes.
+    /// What the server chooses for an object of a built-in kind. The revision of the store chooses an address and a
+    /// port: nothing has to be searched, and they repeat only after thousands of changes.
     fn assigned<'a>(&self, revision: u64, arena: &'a Bump) -> Assigned<'a>
     where
         'm: 'a,
@@ -285,8 +285,8 @@ impl Api {
         self.served.contains_key(&key) || self.documents.may_have(path.group, path.version, path.resource)
     }
 
-    /// Returns the path of the objects of a kind, with the namespace if they are namespaced. `None` if no resource of the
-    /// kind is served.
+    /// Returns the path of the objects of a kind, with the namespace if they are namespaced. `None` if no resource of
+    /// the kind is served.
     pub fn path_of(&self, api_version: &str, kind: &str, namespace: &str) -> Option<String> {
         let served = self.of_kind(api_version, kind)?;
         let root = if served.group.is_empty() { "api" } else { "apis" };
@@ -306,8 +306,8 @@ impl Api {
         Some(store.get(&key)?.json().len())
     }
 
-    /// Returns about how many bytes of stored objects a list or a watch at a decoded path begins with; 0 for other requests.
-    /// Selectors do not count.
+    /// Returns about how many bytes of stored objects a list or a watch at a decoded path begins with; 0 for other
+    /// requests. Selectors do not count.
     pub fn size_of_list(&self, store: &Store, path: &str, query: &str) -> usize {
         let Some(path) = ResourcePath::of(path).filter(|path| path.name.is_empty() || path.watch) else { return 0 };
         let (Some(served), Ok(options)) = (self.find(&path), options::ListParameters::read(query)) else { return 0 };
@@ -465,8 +465,8 @@ struct Call<'c> {
 }
 
 impl Call<'_> {
-    /// Returns the operation of the request. `None` if there is no such path: namespaced objects need the namespace in the
-    /// path, except to read or delete many.
+    /// Returns the operation of the request. `None` if there is no such path: namespaced objects need the namespace in
+    /// the path, except to read or delete many.
     fn verb(&self) -> Option<Verb> {
         let has_name = !self.path.name.is_empty();
         let watch =
@@ -581,8 +581,8 @@ impl Call<'_> {
         Ok(self.shown_as(chosen, self.served, form::ColumnOptions::default()))
     }
 
-    /// Returns whether the requested objects can be written as protobuf: built-in kinds and their scales, but not custom
-    /// resources.
+    /// Returns whether the requested objects can be written as protobuf: built-in kinds and their scales, but not
+    /// custom resources.
     fn has_protobuf(&self) -> bool {
         let (served, is_scale) = (self.served, self.path.subresource == "scale");
         served.is_built_in() && (is_scale || wire::knows(&served.api_version, &served.kind))

@@ -166,8 +166,8 @@ impl Shown {
         }
     }
 
-    /// An object as what is wanted, in JSON; in protobuf or as comma-separated values if the answer is. `columns` says whether a table
-    /// tells its columns.
+    /// An object as what is wanted, in JSON; in protobuf or as comma-separated values if the answer is. `columns` says
+    /// whether a table tells its columns.
     ///
     /// # Errors
     /// The object cannot be converted.

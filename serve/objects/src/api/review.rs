@@ -1,5 +1,5 @@
-//! Kinds that are answered and not stored: who a client is, and what it may do. Everybody is the administrator, and may do
-//! everything (upstream: the authorizer `AlwaysAllow`).
+//! Kinds that are answered and not stored: who a client is, and what it may do. Everybody is the administrator, and may
+//! do everything (upstream: the authorizer `AlwaysAllow`).
 
 use super::served::Served;
 use super::{Call, Outcome, Reply};
@@ -78,8 +78,8 @@ impl Call<'_> {
         })
     }
 
-    /// Answers the request for a token of a ServiceAccount. The token names the account, and is not signed: this server accepts
-    /// it as little as any other one.
+    /// Answers the request for a token of a ServiceAccount. The token names the account, and is not signed: this server
+    /// accepts it as little as any other one.
     pub(super) fn token(&self) -> Result<Outcome, Status> {
         let account = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let body = self.transcoded()?;

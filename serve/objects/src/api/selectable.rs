@@ -1,7 +1,7 @@
 //! Which fields select objects of a resource.
 //!
-//! A built-in kind has a list of its own (upstream: `AddFieldLabelConversionFunc` in `pkg/apis`, and the fields of its registry's
-//! `GetAttrs`), and its own words for other fields. Most kinds have their name and namespace only.
+//! A built-in kind has a list of its own (upstream: `AddFieldLabelConversionFunc` in `pkg/apis`, and the fields of its
+//! registry's `GetAttrs`), and its own words for other fields. Most kinds have their name and namespace only.
 
 use crate::select::UnsupportedField;
 use crate::value;

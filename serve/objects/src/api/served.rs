@@ -141,7 +141,8 @@ impl Served {
         self.built_in.clone().or_else(|| self.definition.requests().map(Strategy::Custom))
     }
 
-    /// Returns all versions of a custom resource, served or not. `None` for built-in resources, or if the definition cannot be used.
+    /// Returns all versions of a custom resource, served or not. `None` for built-in resources, or if the definition
+    /// cannot be used.
     pub(super) fn versions(&self) -> Option<&[Resource<'_>]> {
         self.definition.resources()
     }
@@ -171,8 +172,8 @@ impl Served {
         self.is_built_in() && self.group.is_empty() && self.kind == "Namespace"
     }
 
-    /// Returns the first word of the message that a precondition of a deletion failed (upstream: `Preconditions.Check`, and
-    /// for definitions apiextensions-apiserver's `REST.Delete`, which 1.37 changed).
+    /// Returns the first word of the message that a precondition of a deletion failed (upstream: `Preconditions.Check`,
+    /// and for definitions apiextensions-apiserver's `REST.Delete`, which 1.37 changed).
     pub(super) fn precondition(&self) -> &'static str {
         match self.built_in {
             Some(Strategy::Definition(_, release)) if release >= Release::nearest(37) => "precondition",

@@ -54,8 +54,8 @@ impl Documented {
 }
 
 impl Strategy {
-    /// Decodes an object: unknown fields are dropped, defaults inserted. The source is the JSON of a request, which says how
-    /// numbers are written.
+    /// Decodes an object: unknown fields are dropped, defaults inserted. The source is the JSON of a request, which
+    /// says how numbers are written.
     ///
     /// # Errors
     /// A value has the wrong type. The message is that of Go's decoder.
@@ -96,8 +96,8 @@ impl Strategy {
         }
     }
 
-    /// Returns the object that a new one is compared with to find the fields of its creator: Go's zero value. `None` is an
-    /// empty object.
+    /// Returns the object that a new one is compared with to find the fields of its creator: Go's zero value. `None` is
+    /// an empty object.
     pub(super) fn zero<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
         let said = |key: &'static str| object.get(key).map(|value| (key, value));
         let head: Vec<_> = ["apiVersion", "kind"].into_iter().filter_map(said).collect();
@@ -220,8 +220,8 @@ impl Strategy {
         Checked { errors, warnings: Vec::new() }
     }
 
-    /// Returns an object of a file in the version in which it is stored: a definition of v1beta1 becomes one of v1. `None` if
-    /// it is in that version already, or is malformed.
+    /// Returns an object of a file in the version in which it is stored: a definition of v1beta1 becomes one of v1.
+    /// `None` if it is in that version already, or is malformed.
     pub(super) fn of_v1beta1<'a>(&self, object: Value<'_>, arena: &'a Bump) -> Option<Value<'a>> {
         let is_beta = matches!(self, Strategy::Definition(..)) && object.gvk().api_version() == V1BETA1;
         is_beta.then(|| read_as(object, Defaults::Set, |one| crd::to_v1(one, &Bump::new()).copy_into(arena))).flatten()
@@ -244,7 +244,8 @@ impl Strategy {
         Checked { errors, warnings: Vec::new() }
     }
 
-    /// Returns a valid object as it is read after it was stored. In definitions, validation decodes the metadata in defaults.
+    /// Returns a valid object as it is read after it was stored. In definitions, validation decodes the metadata in
+    /// defaults.
     pub(super) fn stored<'a>(
         &self,
         object: Value<'a>,
@@ -300,8 +301,8 @@ impl Strategy {
     }
 }
 
-/// Validates a definition that a file has in v1beta1, as one that the server has since it served v1beta1: what v1 refuses
-/// of new definitions, such as `preserveUnknownFields: true` or a missing schema, may stay.
+/// Validates a definition that a file has in v1beta1, as one that the server has since it served v1beta1: what v1
+/// refuses of new definitions, such as `preserveUnknownFields: true` or a missing schema, may stay.
 pub(super) fn validate_kept(object: Value<'_>, release: Release, stop: Stop<'_>) -> Vec<Error> {
     let errors = read(object, |definition| {
         let metadata = ObjectMeta { resource_version: "1", ..definition.metadata };

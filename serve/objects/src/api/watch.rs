@@ -142,8 +142,8 @@ impl Watch {
         !self.initial && self.position >= store.revision()
     }
 
-    /// Returns whether the definition of its resource is unchanged. Otherwise servers end the watch, because objects are
-    /// decoded differently; clients continue from their last revision.
+    /// Returns whether the definition of its resource is unchanged. Otherwise servers end the watch, because objects
+    /// are decoded differently; clients continue from their last revision.
     pub fn is_served(&self, api: &Api) -> bool {
         api.is_current(&self.shown.served)
     }

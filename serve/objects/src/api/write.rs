@@ -144,8 +144,8 @@ impl Call<'_> {
         self.decode(Value::from_node(node, arena), source, self.duplicates(node), arena)
     }
 
-    /// Returns the object with the API version and the kind of the endpoint, if it has none and is not a custom resource
-    /// (upstream: `gvkWithDefaults` of apimachinery's JSON serializer).
+    /// Returns the object with the API version and the kind of the endpoint, if it has none and is not a custom
+    /// resource (upstream: `gvkWithDefaults` of apimachinery's JSON serializer).
     fn with_type<'a>(&'a self, value: Value<'a>, arena: &'a Bump) -> Value<'a> {
         if !matches!(value, Value::Map(_)) || matches!(*self.strategy, Strategy::Custom(_)) {
             return value;
@@ -160,7 +160,8 @@ impl Call<'_> {
         out
     }
 
-    /// Decodes an object of the resource: unknown fields are dropped, defaults inserted. Numbers are those of the source.
+    /// Decodes an object of the resource: unknown fields are dropped, defaults inserted. Numbers are those of the
+    /// source.
     pub(super) fn decode<'a>(
         &'a self,
         value: Value<'a>,
@@ -286,7 +287,8 @@ impl Call<'_> {
         endpoint.map_err(|error| Status::internal(error.to_string()))
     }
 
-    /// Returns the change that creates a decoded object with its managed fields (upstream: `rest.BeforeCreate` and the strategy).
+    /// Returns the change that creates a decoded object with its managed fields (upstream: `rest.BeforeCreate` and the
+    /// strategy).
     fn created<'a>(&'a self, object: Value<'a>, is_dry_run: bool, arena: &'a Bump) -> Result<Change, Status> {
         self.has_room_for_policy(object)?;
         let object = self.mutated(object, None, is_dry_run, arena)?;
@@ -423,8 +425,8 @@ impl Call<'_> {
         value::parsed(text.as_bytes(), tape, arena).map_err(Status::internal)
     }
 
-    /// What replaces a stored object by a decoded one with its managed fields (upstream: `rest.BeforeUpdate`, the strategy, and
-    /// what the store demands).
+    /// What replaces a stored object by a decoded one with its managed fields (upstream: `rest.BeforeUpdate`, the
+    /// strategy, and what the store demands).
     pub(super) fn replaced<'a>(
         &'a self,
         object: Value<'a>,

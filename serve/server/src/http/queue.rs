@@ -1,13 +1,14 @@
 //! Whose job is next on the threads for long work.
 //!
-//! A job begins when a thread is free for short jobs. After [`LONG_AFTER`], it is a long job and takes no such thread any more, so
-//! short jobs do not wait behind long ones. A client has a bounded share of the long jobs: while it has it, its other jobs wait,
-//! and those of others do not. Clients have their turns one after the other.
+//! A job begins when a thread is free for short jobs. After [`LONG_AFTER`], it is a long job and takes no such thread
+//! any more, so short jobs do not wait behind long ones. A client has a bounded share of the long jobs: while it has
+//! it, its other jobs wait, and those of others do not. Clients have their turns one after the other.
 //!
-//! Several clients can use all places for long jobs together. Some more are reserved for modest clients that have no job, each of
-//! which can have one of them. A client whose job took [`GREEDY_AFTER`] is greedy for [`GREEDY_FOR`], and modest clients have more
-//! turns than greedy ones. So what is short waits for long jobs only when many new clients send long jobs at once. While others wait,
-//! the oldest long job of the client that has most of them is ended, once it has had its time, [`LONG_ENOUGH_MS`].
+//! Several clients can use all places for long jobs together. Some more are reserved for modest clients that have no
+//! job, each of which can have one of them. A client whose job took [`GREEDY_AFTER`] is greedy for [`GREEDY_FOR`], and
+//! modest clients have more turns than greedy ones. So what is short waits for long jobs only when many new clients
+//! send long jobs at once. While others wait, the oldest long job of the client that has most of them is ended, once it
+//! has had its time, [`LONG_ENOUGH_MS`].
 
 use crate::limit::Caller;
 use std::collections::{BTreeMap, VecDeque};
@@ -276,7 +277,8 @@ impl State {
         self.greedy.insert(owner.clone(), now + GREEDY_FOR);
     }
 
-    /// Ends the oldest long job of the client that has most of them, if it has had its time and a client with fewer waits.
+    /// Ends the oldest long job of the client that has most of them, if it has had its time and a client with fewer
+    /// waits.
     fn end_oldest(&mut self) {
         let enough = Duration::from_millis(LONG_ENOUGH_MS);
         if self.ending.is_some_and(|(_, since)| since.elapsed() < enough) {

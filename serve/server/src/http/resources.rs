@@ -282,7 +282,8 @@ struct Sending {
 }
 
 impl Sending {
-    /// Events as they are sent. Those that are sent together are a gzip member of their own (upstream: `perFlushGzipWriter`).
+    /// Events as they are sent. Those that are sent together are a gzip member of their own (upstream:
+    /// `perFlushGzipWriter`).
     fn of(self, events: Vec<u8>) -> Vec<u8> {
         if self.is_compressed && !events.is_empty() { gzip_events(&events) } else { events }
     }

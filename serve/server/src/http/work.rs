@@ -154,8 +154,8 @@ impl Workshop {
     }
 }
 
-/// Does work on a thread of its own, on which other threads have priority. (The priority of a thread can only get lower, so no thread
-/// of the runtime can be used.)
+/// Does work on a thread of its own, on which other threads have priority. (The priority of a thread can only get
+/// lower, so no thread of the runtime can be used.)
 fn behind_others<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> oneshot::Receiver<T> {
     let (done, working) = oneshot::channel();
     let run = move || {

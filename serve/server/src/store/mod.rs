@@ -314,8 +314,8 @@ impl Store {
         Ok(store)
     }
 
-    /// The release of the cluster whose documents are the base: that of its `/version`, else the one that its OpenAPI documents
-    /// name. `None` if neither names one that is known.
+    /// The release of the cluster whose documents are the base: that of its `/version`, else the one that its OpenAPI
+    /// documents name. `None` if neither names one that is known.
     pub fn release(&self) -> Option<Release> {
         let version =
             self.base.version.as_deref().and_then(|text| serde_json::from_slice::<serde_json::Value>(text).ok());
