@@ -138,7 +138,7 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
     let constants = |path: &str, names: &[&str]| names.iter().map(|name| number(constant(path, name))).collect();
     let admission = "serve/objects/src/api/admission.rs";
     let memory = "fuzz/properties/src/request_memory_is_bounded.rs";
-    let rows: [(&str, Vec<String>); 32] = [
+    let rows: [(&str, Vec<String>); 33] = [
         ("bytes of an input file", vec![bytes(input.bytes)]),
         ("levels, nodes", vec![number(input.depth as u64), number(input.nodes as u64)]),
         (
@@ -165,6 +165,10 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
         (
             "memory that a request about objects takes",
             vec![format!("{} times", constant(memory, "TIMES")), bytes(constant(memory, "BEYOND") as usize)],
+        ),
+        (
+            "dependents that a deletion takes with it before its answer",
+            constants("serve/server/src/objects.rs", &["FIRST_PORTION", "PORTION"]),
         ),
         ("requests that wait for a thread", constants("serve/server/src/http/queue.rs", &["MOST_WAITING"])),
         ("steps of comparing patterns in `diff`", constants("judge/diff/src/implication.rs", &["SEARCHED"])),

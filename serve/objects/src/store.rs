@@ -11,6 +11,7 @@ use crate::raw;
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use imbl::{OrdMap, OrdSet, Vector};
+use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
 /// An object as it is stored.
@@ -455,12 +456,33 @@ impl Store {
         range.take_while(move |(key, _)| key.resource == resource && key.path.starts_with(prefix))
     }
 
-    /// The objects that name an owner by its uid.
-    pub(crate) fn dependents<'s>(&'s self, uid: &str) -> impl Iterator<Item = &'s Key> + use<'s> {
+    /// The objects that name an owner by its uid, in the order of their keys, after one of them if given.
+    pub(crate) fn dependents<'s>(&'s self, uid: &str, after: Option<&Key>) -> impl Iterator<Item = &'s Key> + use<'s> {
         let uid: Arc<str> = uid.into();
-        let first = Key { resource: Arc::from(""), path: Arc::from("") };
-        let range = self.owned.range((Arc::clone(&uid), first)..);
+        let start = match after {
+            Some(key) => Bound::Excluded((Arc::clone(&uid), key.clone())),
+            None => Bound::Included((Arc::clone(&uid), Key { resource: Arc::from(""), path: Arc::from("") })),
+        };
+        let range = self.owned.range((start, Bound::Unbounded));
         range.take_while(move |(owner, _)| *owner == uid).map(|(_, key)| key)
+    }
+
+    /// The first object in a namespace, or the next one after another.
+    pub(crate) fn next_in_namespace(&self, namespace: &str, after: Option<&Key>) -> Option<&Key> {
+        let mut start = after.map_or(Bound::Unbounded, |key| Bound::Excluded(key.clone()));
+        loop {
+            let (key, _) = self.objects.range((start, Bound::Unbounded)).next()?;
+            if key.namespace() == namespace {
+                return Some(key);
+            }
+            let first = Key { resource: Arc::clone(&key.resource), path: format!("{namespace}/").into() };
+            start = if *key < first {
+                Bound::Included(first)
+            } else {
+                // Names have only ASCII characters: this is behind all objects of the resource.
+                Bound::Excluded(Key { resource: Arc::clone(&key.resource), path: Arc::from("\u{10ffff}") })
+            };
+        }
     }
 
     /// Returns the limits.

@@ -8,8 +8,9 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use kubeshape_objects::accept::Form;
 use kubeshape_objects::store::Store;
-use kubeshape_objects::{Api, DEFINITIONS, Moment, Outcome, Reply, Request, Status, Watch};
+use kubeshape_objects::{Api, DEFINITIONS, Moment, Outcome, Reply, Request, Status, Todo, Watch};
 use kubeshape_registry::{Now, Object, Time};
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -21,6 +22,13 @@ const ATTEMPTS: usize = 5;
 const MOST_ATTEMPTS: usize = 20;
 /// A request that was prepared in this time may block other writers.
 const SHORT: Duration = Duration::from_millis(20);
+
+/// How many objects the collector looks at before a deletion is answered.
+const FIRST_PORTION: usize = 500;
+/// How many it looks at later while others wait.
+const PORTION: usize = 250;
+/// When the collector tries again after changes could not be stored.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// Receives the names of definitions that clients changed.
 type Listener = Box<dyn Fn(Vec<Arc<str>>) + Send + Sync>;
@@ -71,10 +79,20 @@ pub struct Objects {
     clock: Clock,
     /// The keeper of the objects, if any.
     keeper: Option<Arc<dyn Keeper>>,
+    /// What is left to do after deletions.
+    left: Mutex<Left>,
     /// Whether there were objects before the first file was read.
     were_kept: bool,
     /// The current revision. It is 0 when watches end because the server stops.
     revision: watch::Sender<u64>,
+}
+
+/// What follows from deletions and is not done yet.
+#[derive(Debug, Default)]
+struct Left {
+    todo: VecDeque<Todo>,
+    /// Whether a thread does it.
+    is_running: bool,
 }
 
 impl fmt::Debug for Objects {
@@ -102,6 +120,7 @@ impl Objects {
             definitions_listener: OnceLock::new(),
             clock: Arc::new(SystemTime::now),
             keeper: None,
+            left: Mutex::default(),
             were_kept: false,
             revision,
         }
@@ -115,11 +134,16 @@ impl Objects {
     pub fn kept(api: Api, mut store: Store, keeper: Arc<dyn Keeper>, now: SystemTime) -> Result<Objects, Unkept> {
         let (before, were_kept) = (store.revision(), !store.is_empty());
         // All definitions are new for it.
-        let settled = api.settle(&mut store, 0, Now::from(now).0);
+        let now = Now::from(now).0;
+        let api = api.settle(&mut store, 0, now).map_or(api, |settled| settled.api);
+        // The last process may have ended in the middle of a deletion.
+        let (settled, mut todo) = (store.revision(), api.unfinished(&store));
+        api.collect(&mut store, settled, &mut todo, usize::MAX, &Moment { now, ..Moment::default() });
+        let api = api.settle(&mut store, settled, now).map_or(api, |settled| settled.api);
         if store.revision() != before {
             keeper.keep(&store, before, Origin::Files)?;
         }
-        let objects = Objects::new(settled.map_or(api, |settled| settled.api), store);
+        let objects = Objects::new(api, store);
         Ok(Objects { were_kept, ..objects.with_keeper(keeper) })
     }
 
@@ -283,7 +307,7 @@ impl Objects {
     }
 
     /// Answers a request. `None` if no resource is served at the path.
-    pub(crate) fn answer(&self, request: &Request<'_>, moment: &Moment<'_>) -> Option<Answered> {
+    pub(crate) fn answer(self: &Arc<Self>, request: &Request<'_>, moment: &Moment<'_>) -> Option<Answered> {
         let mut began = Instant::now();
         let mut attempts = 0;
         // A request that takes long to prepare would block other writers.
@@ -313,25 +337,96 @@ impl Objects {
 
     /// Exchanges the store after a request, and reports definitions that it changed. If changes cannot be stored, the
     /// reply is an error.
-    fn written(&self, mut writing: MutexGuard<'_, u64>, mut store: Store, now: Time, reply: Reply) -> Reply {
-        let (api, before) = (self.api.load_full(), *writing);
-        let mut changed = self.settle(&api, &mut store, &mut writing, now);
-        let settled = store.revision();
-        self.api.load().collect(&mut store, before, &Moment { now, ..Moment::default() });
-        if store.revision() != settled {
-            changed.extend(self.settle(&self.api(), &mut store, &mut writing, now));
-        }
-        if let Err(error) = self.swap(store, Origin::Requests) {
-            tracing::error!(reason = %error, "a change is not stored, and its request is refused");
-            self.api.store(api);
-            *writing = before;
-            // The reason names files of the server.
-            let status = Status::internal("the change is not stored; the log of the server has the reason");
-            return Reply::new(status.code, Form::Json, status.to_json());
-        }
+    fn written(self: &Arc<Self>, mut writing: MutexGuard<'_, u64>, store: Store, now: Time, reply: Reply) -> Reply {
+        let (before, mut todo) = (*writing, Todo::default());
+        let changed = match self.finish(&mut writing, store, before, now, (&mut todo, FIRST_PORTION)) {
+            Ok(changed) => changed,
+            Err(error) => {
+                tracing::error!(reason = %error, "a change is not stored, and its request is refused");
+                // The reason names files of the server.
+                let status = Status::internal("the change is not stored; the log of the server has the reason");
+                return Reply::new(status.code, Form::Json, status.to_json());
+            }
+        };
         drop(writing);
         self.notify_definitions(changed);
+        if !todo.is_done() {
+            self.collect_later(todo);
+        }
         reply
+    }
+
+    /// Does a portion of what follows from the changes since a revision, and exchanges the store. Returns the names of
+    /// changed definitions.
+    ///
+    /// # Errors
+    /// The changes cannot be stored. Then none of them is made.
+    fn finish(
+        &self,
+        writing: &mut u64,
+        mut store: Store,
+        before: u64,
+        now: Time,
+        (todo, most): (&mut Todo, usize),
+    ) -> Result<Vec<Arc<str>>, Unkept> {
+        let (api, settled) = (self.api.load_full(), *writing);
+        let mut changed = self.settle(&api, &mut store, writing, now);
+        let revision = store.revision();
+        self.api.load().collect(&mut store, before, todo, most, &Moment { now, ..Moment::default() });
+        if store.revision() != revision {
+            changed.extend(self.settle(&self.api(), &mut store, writing, now));
+        }
+        self.swap(store, Origin::Requests).inspect_err(|_| {
+            self.api.store(api);
+            *writing = settled;
+        })?;
+        Ok(changed)
+    }
+
+    /// Lets a thread do what is left, in portions: other writers have their turns in between.
+    fn collect_later(self: &Arc<Self>, todo: Todo) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.todo.push_back(todo);
+        if !left.is_running {
+            let objects = Arc::downgrade(self);
+            let run = move || while objects.upgrade().is_some_and(|objects| objects.collect_portion()) {};
+            left.is_running = std::thread::Builder::new().name("kubeshape-collector".to_owned()).spawn(run).is_ok();
+        }
+    }
+
+    /// Does a portion. Returns whether there may be more.
+    fn collect_portion(&self) -> bool {
+        let left = || self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let todo = {
+            let mut left = left();
+            let todo = left.todo.pop_front().filter(|_| *self.revision.borrow() != 0);
+            left.is_running = todo.is_some();
+            todo
+        };
+        let Some(todo) = todo else { return false };
+        let (now, mut rest) = (self.now(), todo.clone());
+        let mut writing = self.lock();
+        let began = Instant::now();
+        let store = Store::clone(&self.store.load());
+        let before = store.revision();
+        let finished = self.finish(&mut writing, store, before, now, (&mut rest, PORTION));
+        drop(writing);
+        match finished {
+            Ok(changed) => {
+                self.notify_definitions(changed);
+                if !rest.is_done() {
+                    left().todo.push_back(rest);
+                }
+                // The lock is not fair: without a pause, others could wait for it until all is done.
+                std::thread::sleep(began.elapsed());
+            }
+            Err(error) => {
+                tracing::error!(reason = %error, "dependents of a deleted object are not deleted yet");
+                left().todo.push_back(todo);
+                std::thread::sleep(RETRY);
+            }
+        }
+        true
     }
 
     /// Stores the changes, and shows them to readers.

@@ -44,6 +44,7 @@ use std::sync::{Arc, OnceLock};
 use strategy::Strategy;
 
 pub use advice::Advisor;
+pub use collect::Todo;
 pub use definitions::{DEFINITIONS, Settled};
 pub use documents::Documents;
 pub use reply::MAX_LIST_GROWTH;

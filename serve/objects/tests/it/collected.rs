@@ -2,7 +2,7 @@
 
 use kubeshape_builtin::Release;
 use kubeshape_objects::store::Store;
-use kubeshape_objects::{Api, Documents, Moment, Request};
+use kubeshape_objects::{Api, Documents, Moment, Request, Todo};
 use kubeshape_smd::managed::Time;
 use serde_json::{Value, json};
 
@@ -13,13 +13,18 @@ const NAMESPACES: &str = "/api/v1/namespaces";
 struct Server {
     api: Api,
     store: Store,
+    /// How many objects the collector looks at before it stops, and how often it begins.
+    portion: usize,
+    portions: usize,
+    todo: Todo,
 }
 
 impl Server {
     fn new() -> Server {
         let text = Release::newest().api().openapi_v3("api/v1").unwrap();
         let api = Api::default().with_documents(Documents::new([("api/v1", text.into())]));
-        let mut server = Server { api, store: Store::default() };
+        let mut server =
+            Server { api, store: Store::default(), portion: usize::MAX, portions: usize::MAX, todo: Todo::default() };
         server.send("POST", NAMESPACES, &json!({"metadata": {"name": "n"}}));
         server
     }
@@ -35,8 +40,21 @@ impl Server {
         let moment = Moment { now: Time(1_700_000_000), uid: &uid, ..Moment::default() };
         let before = self.store.revision();
         let reply = self.api.answer(&mut self.store, &request, &moment).unwrap();
-        self.api.collect(&mut self.store, before, &moment);
+        self.collect(before, Todo::default());
         (reply.code, serde_json::from_slice(&reply.body).unwrap())
+    }
+
+    /// Does what follows from changes after a revision.
+    fn collect(&mut self, mut after: u64, todo: Todo) {
+        self.todo = todo;
+        let moment = Moment { now: Time(1_700_000_000), ..Moment::default() };
+        for _ in 0..self.portions {
+            self.api.collect(&mut self.store, after, &mut self.todo, self.portion, &moment);
+            after = self.store.revision();
+            if self.todo.is_done() {
+                break;
+            }
+        }
     }
 
     /// Creates an object, and returns a reference to it.
@@ -143,6 +161,61 @@ fn a_namespace_goes_with_its_objects() {
     let (code, status) = server.send("DELETE", &format!("{NAMESPACES}/default"), &Value::Null);
     let message = "namespaces \"default\" is forbidden: this namespace may not be deleted";
     assert_eq!((code, &status["message"]), (403, &json!(message)));
+}
+
+/// Creates an owner with dependents that have dependents, some with two owners, and others that a finalizer keeps.
+fn family(server: &mut Server) {
+    let (a, b) = (server.create(MAPS, "a", &[]), server.create(MAPS, "b", &[]));
+    for n in 0..10 {
+        let child = server.create(SECRETS, &format!("child-{n}"), &[blocking(&a)]);
+        server.create(MAPS, &format!("grandchild-{n}"), &[blocking(&child)]);
+        server.create(SECRETS, &format!("shared-{n}"), &[a.clone(), b.clone()]);
+    }
+    server.send("PATCH", &format!("{MAPS}/grandchild-3"), &json!({"metadata": {"finalizers": ["example.com/held"]}}));
+}
+
+#[test]
+fn small_portions_do_the_same() {
+    let deletions = [
+        format!("{MAPS}/a"),
+        format!("{MAPS}/a?propagationPolicy=Foreground"),
+        format!("{MAPS}/a?propagationPolicy=Orphan"),
+        format!("{NAMESPACES}/n"),
+    ];
+    for deletion in deletions {
+        let left = |portion| {
+            let mut server = Server::new();
+            family(&mut server);
+            server.portion = portion;
+            assert_eq!(server.send("DELETE", &deletion, &Value::Null).0, 200);
+            let before: Vec<String> = server.left().into_iter().map(str::to_owned).collect();
+            server.send("PATCH", &format!("{MAPS}/grandchild-3"), &json!({"metadata": {"finalizers": null}}));
+            (before, server.left().into_iter().map(str::to_owned).collect::<Vec<_>>())
+        };
+        let whole = left(usize::MAX);
+        for portion in [1, 2, 3, 7, 31] {
+            assert_eq!(left(portion), whole, "{deletion} in portions of {portion}");
+        }
+    }
+}
+
+#[test]
+fn what_was_left_in_the_middle_is_found_again() {
+    for deletion in [format!("{MAPS}/a"), format!("{MAPS}/a?propagationPolicy=Foreground"), format!("{NAMESPACES}/n")] {
+        let mut server = Server::new();
+        family(&mut server);
+        (server.portion, server.portions) = (4, 2);
+        server.send("DELETE", &deletion, &Value::Null);
+        let in_the_middle = server.left().len();
+        assert!(!server.todo.is_done());
+        server.portions = usize::MAX;
+        let todo = server.api.unfinished(&server.store);
+        server.todo = Todo::default();
+        server.collect(server.store.revision(), todo);
+        server.send("PATCH", &format!("{MAPS}/grandchild-3"), &json!({"metadata": {"finalizers": null}}));
+        let left = server.left();
+        assert!(left.len() < in_the_middle && !left.iter().any(|name| name.contains("child")), "{deletion}: {left:?}");
+    }
 }
 
 #[test]

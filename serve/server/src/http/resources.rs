@@ -188,7 +188,7 @@ impl Shared {
 
 /// Computes a short response that needs no other thread: it reads one small object. `None` for all other requests, and
 /// if there is no room.
-pub(super) fn quick(objects: &Objects, path: &str, whole: &RequestParts<'_>, forms: Forms) -> Option<Response> {
+pub(super) fn quick(objects: &Arc<Objects>, path: &str, whole: &RequestParts<'_>, forms: Forms) -> Option<Response> {
     if *whole.method != Method::GET {
         return None;
     }

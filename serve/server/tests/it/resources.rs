@@ -221,3 +221,33 @@ async fn dependents_go_with_the_request_that_deletes_their_owner() {
     let (code, ..) = send(&http, "GET", &format!("{ALL}/dependent"), "", String::new()).await;
     assert_eq!(code, StatusCode::NOT_FOUND);
 }
+
+/// More dependents than a deletion waits for go soon after it, and others write meanwhile.
+#[tokio::test]
+async fn many_dependents_go_in_portions() {
+    let (http, _) = served();
+    create(&http, "owner").await;
+    let (_, _, owner) = send(&http, "GET", &format!("{ALL}/owner"), "", String::new()).await;
+    let reference =
+        json!({"apiVersion": "example.com/v1", "kind": "Counter", "name": "owner", "uid": owner["metadata"]["uid"]});
+    for n in 0..1_500 {
+        let dependent = json!({"apiVersion": "example.com/v1", "kind": "Counter",
+            "metadata": {"name": format!("dependent-{n}"), "ownerReferences": [reference]}});
+        let (code, ..) = send(&http, "POST", ALL, "application/json", dependent.to_string()).await;
+        assert_eq!(code, StatusCode::CREATED);
+    }
+    let (code, ..) = send(&http, "DELETE", &format!("{ALL}/owner"), "", String::new()).await;
+    assert_eq!(code, StatusCode::OK);
+    let mut written = 0;
+    loop {
+        create(&http, &format!("other-{written}")).await;
+        written += 1;
+        let (_, _, all) = send(&http, "GET", ALL, "", String::new()).await;
+        let items = all["items"].as_array().unwrap();
+        if items.len() == written {
+            assert!(items.iter().all(|item| item["metadata"]["name"].as_str().unwrap().starts_with("other-")));
+            break;
+        }
+        assert!(written < 10_000, "{} objects are left", items.len());
+    }
+}
