@@ -50,7 +50,7 @@ fn the_guide_has_the_current_limits() {
         ("time without a request", vec![time(limits.idle), time(limits.stall)]),
         ("HTTP/2 streams of a connection", vec![count(limits.streams.into())]),
         (
-            "HTTP/2 frames besides those that come with responses",
+            "HTTP/2 frames other than those of responses",
             vec![
                 format!("{} per second", limits.frames),
                 format!("{} at once", count(u64::from(limits.frames) * BURST_SECONDS)),
