@@ -76,8 +76,8 @@ fn compare_version(theirs: &VersionAnswer, ours: &OurVersion, label: &str, table
     table.add("v2", label, document(&ours.v2, theirs.v2.as_deref(), theirs.v2_error.as_deref(), escaped_bytes));
 }
 
-/// Upstream's message names no location; a location follows in ours. If several keywords are not allowed, upstream
-/// names one of those that it finds first, in random order.
+/// Upstream's message has no location; ours ends with one. If several keywords are not allowed, upstream reports a
+/// random one.
 fn conversion(theirs: &VersionAnswer, ours: &OurVersion) -> Verdict {
     match (&ours.not_convertible, &theirs.new_structural_error) {
         (None, None) | (Some(_), Some(_)) => Verdict::Equal,

@@ -1,8 +1,8 @@
 //! Area `apiserver`: what a real kube-apiserver publishes for CustomResourceDefinitions. Its documents are
 //! compared byte for byte and with their hashes.
 //!
-//! `crds/` is a server with the CustomResourceDefinitions of several projects, `rules/` one with many
-//! small ones.
+//! `crds/` is a server with the CustomResourceDefinitions of several projects, `rules/` is a server with many small
+//! ones.
 
 use crate::cluster::{Cluster, served_v2};
 use crate::discovery;
@@ -170,7 +170,7 @@ impl Server<'_> {
         }
     }
 
-    /// Removes those whose names the server does not accept: it does not publish them.
+    /// Removes definitions whose names the server does not accept: it does not publish them.
     fn established(&self, crds: Vec<OurCrd>) -> Vec<OurCrd> {
         let stored = self.folder.join("bodies").join("customresourcedefinitions.json.zst");
         let stored: Value =

@@ -1,7 +1,7 @@
 //! Requests with objects of built-in kinds, compared with kube-apiserver's own code (area `builtins`).
 //!
-//! An answer that is not checked here is missing, never equal: a rejected object that is accepted because a rule is
-//! unknown, and warnings and other answers that are not produced.
+//! An answer that is not checked here counts as missing, never as equal. Examples are a rejected object that we accept
+//! because a rule is unknown, and warnings that we do not produce.
 
 use crate::golden;
 use crate::known::Known;
@@ -87,7 +87,7 @@ pub(crate) struct Cause {
 
 /// Our result for a request.
 enum Ours {
-    /// It is not checked, for this reason.
+    /// The request is not checked, for this reason.
     Unjudged(String),
     /// The message of a request that does not decode.
     Undecoded(String),
@@ -145,7 +145,7 @@ pub fn compare(golden: &Path, known: Known) -> Table {
     table
 }
 
-/// What became of the requests of a kind.
+/// The results of the requests of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counted {
     accepted: u32,
@@ -155,7 +155,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// Counts a request, of which a table says what differs.
+    /// Counts a request, whose differences are in the table.
     fn add(&mut self, case: &Case, compared: &Table) {
         let fails = |row: &str| compared.failing_rows().iter().any(|failing| failing.ends_with(row));
         match case.answer.code {
@@ -179,7 +179,7 @@ impl From<&Share> for Counted {
     }
 }
 
-/// As a line of the table has it.
+/// Formats the counts as a line of the table.
 impl std::fmt::Display for Counted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {} {} {}", self.accepted, self.refused, self.refused_here, self.same_errors)

@@ -1,9 +1,9 @@
-//! Area `changes`: compares the findings of `kubeshape-diff` about two definitions with the Kubernetes libraries. Each
-//! witness is accepted under the old definition and not under the new one; and if the new definition rejects an object
-//! that the old one accepts, some change reports this.
+//! Area `changes`: compares the findings of `kubeshape-diff` about two definitions with the Kubernetes libraries. The
+//! old definition must accept each witness, and the new one must not. If the new definition rejects an object that the
+//! old one accepts, some change must report this.
 //!
-//! Pairs are those of real projects (`upgrades` in the folder of inputs), definitions and changed ones of the recorded
-//! answers, and generated ones.
+//! The pairs are those of real projects (`upgrades` in the folder of inputs), recorded definitions with changed ones,
+//! and generated ones.
 
 mod undo;
 
@@ -31,11 +31,11 @@ const DRAWN: usize = 300;
 const DRAWN_OF_OTHERS: usize = 24;
 /// How often a generated pair is replaced because a server rejects one of its definitions.
 const ROUNDS: u64 = 24;
-/// This many generated pairs include all real ones; fewer include a share of them.
+/// With at least this many generated pairs, all real pairs are compared; with fewer, a share of them.
 const ALL: u64 = 2_000;
 
-/// Compares all of a plan: its number of generated pairs, half as many changed real definitions, and all real pairs or
-/// their share.
+/// Compares the pairs of a plan: generated pairs, half as many changed real definitions, and all real pairs or a share
+/// of them.
 ///
 /// # Errors
 /// Go is not installed, or the Go program fails.
@@ -165,8 +165,8 @@ struct Tally {
     drawn: usize,
     accepted: usize,
     refused: usize,
-    /// Rejections that were checked again without the changes that report them, and those whose remaining definition a
-    /// server rejects.
+    /// Rejections that were checked again without the changes that report them, and those for which a server rejects
+    /// the remaining definition.
     undone: usize,
     open: usize,
 }
@@ -195,8 +195,8 @@ impl Area {
         // Most changes of generated definitions are rejected, and objects cost more than this check.
         if kind == "generated" {
             for crd in [&pair.old, &pair.new] {
-                let asked = json!({"definition": of_version(crd, &kept[0]), "objects": []});
-                if self.oracle.ask::<Answer>(&pair.label, &asked)?.error.is_some() {
+                let input = json!({"definition": of_version(crd, &kept[0]), "objects": []});
+                if self.oracle.ask::<Answer>(&pair.label, &input)?.error.is_some() {
                     return Ok(false);
                 }
             }
@@ -253,7 +253,7 @@ impl Area {
                 self.tally.refused += 1;
                 let mut miss = None;
                 for (field, detail) in &refusals {
-                    if !self.is_told(pair, &changes, name, (field, detail), object)? {
+                    if !self.is_reported(pair, &changes, name, (field, detail), object)? {
                         miss = Some((field, detail));
                         break;
                     }
@@ -261,7 +261,7 @@ impl Area {
                 let verdict = match miss {
                     None => Verdict::Equal,
                     Some((field, detail)) => {
-                        Verdict::Differing(format!("nothing is told of {field}: {detail}, for {object}"))
+                        Verdict::Differing(format!("no change reports {field}: {detail}, for {object}"))
                     }
                 };
                 self.table.add(&format!("{kind} refusals"), &label, verdict);
@@ -274,9 +274,9 @@ impl Area {
         Ok(is_judged)
     }
 
-    /// Returns whether changes report that writers may be rejected because of a field: a change of the field itself, or
-    /// some above or below without which the field has no error.
-    fn is_told(
+    /// Returns whether changes report that writers may be rejected because of a field. These are a change of the field
+    /// itself, or changes above or below it without which the field has no error.
+    fn is_reported(
         &mut self,
         pair: &Pair,
         changes: &[Change],
@@ -303,11 +303,11 @@ impl Area {
             return Ok(true);
         }
         let without = undo::without(&pair.old, &pair.new, version, &near);
-        let asked = json!({"definition": of_version(&without, version), "objects": [object]});
-        let answer: Answer = self.oracle.ask(&pair.label, &asked)?;
+        let input = json!({"definition": of_version(&without, version), "objects": [object]});
+        let answer: Answer = self.oracle.ask(&pair.label, &input)?;
         self.tally.undone += 1;
         let Some(case) = answer.cases.first().filter(|_| answer.error.is_none()) else {
-            // A server rejects what is left.
+            // A server rejects the remaining definition.
             self.tally.open += 1;
             return Ok(true);
         };
@@ -336,8 +336,8 @@ impl Area {
     fn end_of(&mut self, kind: &str) {
         let Tally { pairs, drawn, accepted, refused, undone, open } = std::mem::take(&mut self.tally);
         let remark = format!(
-            "{pairs} pairs, {drawn} objects, of which the old definition accepts {accepted} and the new one refuses {refused}; \
-             {undone} refusals were asked about without the changes above and below, {open} in vain"
+            "{pairs} pairs, {drawn} objects; the old definition accepts {accepted} and the new one refuses {refused}; \
+             {undone} refusals were checked without the changes above and below, {open} of them without a result"
         );
         self.table.remark(&format!("{kind} refusals"), &remark);
     }
@@ -457,7 +457,7 @@ fn objects(old: &Crd<'_>, new: &Crd<'_>, version: &str, count: usize, seed: u64)
     out
 }
 
-/// Returns a place in a schema, and a value for it.
+/// Returns a path in a schema, and a value for it.
 fn place<'a>(
     root: &'a Schema<'a>,
     other: Option<&'a Schema<'a>>,

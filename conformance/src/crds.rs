@@ -137,7 +137,8 @@ fn single(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
                         *at += 1;
                         Verdict::Differing(format!("{} is read by us, theirs: {theirs}", crd.name))
                     }
-                    // A document that they cannot read is not a CustomResourceDefinition, so there is no answer here.
+                    // For the libraries, a document that they cannot read is not a CustomResourceDefinition, so there
+                    // is no answer.
                     _ => Verdict::Equal,
                 };
                 table.add("reading", &label, verdict);

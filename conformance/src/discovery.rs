@@ -40,8 +40,8 @@ fn by_group(crds: &[OurCrd]) -> BTreeMap<Arc<str>, Vec<&CustomResource>> {
 }
 
 impl Discovery {
-    /// Creates it for definitions that are all treated as established, whatever their names, because the libraries get
-    /// them like this.
+    /// Creates it for definitions that are all treated as established, whatever their names, as in the calls of the
+    /// libraries.
     pub fn of_library(crds: &[OurCrd]) -> Discovery {
         let groups = by_group(crds).into_iter().filter_map(|(name, all)| {
             let versions = custom_group_versions(all).into_iter().map(Arc::new);

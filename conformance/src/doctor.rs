@@ -1,4 +1,4 @@
-//! The proposals of the cost doctor: with all bounds a definition is within the limits, and without any one of them it
+//! The proposals of the cost doctor: with all bounds, a definition is within the limits; if one of them is missing, it
 //! is not.
 
 use crate::structural::with_definition;

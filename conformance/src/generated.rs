@@ -73,7 +73,7 @@ fn whole_documents(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Resul
     let plan = Plan { count: plan.count / 2, ..*plan };
     let compare = |id: &str, text: &str, answer: DocumentAnswer, table: &mut Table| {
         // Where upstream's lists and maps have pointers, it prints null again; the model has no null there.
-        if !(answer.kind == "v3" && answer.json.as_ref().is_some_and(|json| holds_null_objects(json.get()))) {
+        if !(answer.kind == "v3" && answer.json.as_ref().is_some_and(|json| has_null_objects(json.get()))) {
             compare_record(&answer, text.as_bytes(), id, table);
         }
     };
@@ -85,18 +85,19 @@ fn whole_documents(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Resul
 }
 
 /// Returns whether one of the v3 parameters, servers or schemas is null.
-fn holds_null_objects(json: &str) -> bool {
-    fn holds(value: &serde_json::Value, named: bool) -> bool {
+fn has_null_objects(json: &str) -> bool {
+    fn has_null(value: &serde_json::Value, named: bool) -> bool {
         use serde_json::Value;
         match value {
             Value::Object(members) => members.iter().any(|(key, value)| {
-                named && value.is_null() || holds(value, matches!(key.as_str(), "parameters" | "servers" | "schemas"))
+                named && value.is_null()
+                    || has_null(value, matches!(key.as_str(), "parameters" | "servers" | "schemas"))
             }),
-            Value::Array(items) => items.iter().any(|item| named && item.is_null() || holds(item, false)),
+            Value::Array(items) => items.iter().any(|item| named && item.is_null() || has_null(item, false)),
             _ => false,
         }
     }
-    serde_json::from_str(json).is_ok_and(|value| holds(&value, false))
+    serde_json::from_str(json).is_ok_and(|value| has_null(&value, false))
 }
 
 /// Compares documents that are merged as a server merges those of aggregated servers.
@@ -187,7 +188,7 @@ fn compare_stream(id: &str, text: &str, theirs: &FileAnswer, publisher: &Publish
         return;
     }
     compare_file(theirs, &ours, table);
-    // Of two versions with the same name, the Go program merges both, a server the last.
+    // If two versions have the same name, the Go program merges both, and a server merges the last.
     let twice = theirs.crds.iter().any(|crd| {
         let names: BTreeSet<&str> = crd.versions.iter().map(|version| version.version.as_str()).collect();
         names.len() < crd.versions.len()

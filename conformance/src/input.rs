@@ -103,7 +103,7 @@ fn answer(manifest: kubeshape_structural::read::Manifest<'_>, publisher: &Publis
         .versions()
         .iter()
         .map(|version| {
-            // Of two versions with the same name, upstream uses the schema of the first.
+            // If two versions have the same name, upstream uses the schema of the first.
             let name = version.version().name;
             let first =
                 resource.versions().iter().find(|other| other.version().name == name).unwrap_or(version).version();

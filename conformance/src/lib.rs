@@ -103,7 +103,7 @@ pub const AREAS: [&str; 15] = [
     "suites",
 ];
 
-/// Returns whether the folders of recorded answers and of inputs contain anything of an area.
+/// Returns whether the folders of recorded answers and of inputs contain files of an area.
 pub fn has_records(area: &str, golden: &Path, corpus: &Path) -> bool {
     match area {
         "suites" => suites::has_records(corpus),

@@ -18,7 +18,7 @@ use std::path::Path;
 
 /// The maximum number of values per place.
 const MOST_VALUES: usize = 50;
-/// Fields that clients never choose, that handlers decide before strategies, and that depend on chance or on other
+/// Fields that clients never set, that handlers set before strategies run, and that depend on chance or on other
 /// objects (names of `generateName`, the parameters of policies).
 const LEFT_ALONE: [&str; 13] = [
     "apiVersion",
@@ -229,8 +229,8 @@ impl Inputs {
 
     /// Compares an answer.
     fn compare(&self, id: &str, request: &Value, answer: &Value, table: &mut Table) {
-        // Code 400 is an object that does not decode, 599 an old one that does not: handlers use other messages for
-        // them. A panic is not an answer.
+        // Code 400 is an object that cannot be decoded, 599 an old object that cannot be decoded: handlers use other
+        // messages for them. A panic is not an answer.
         if matches!(answer["code"].as_u64(), None | Some(0 | 400 | 599)) || answer["panic"].is_string() {
             return;
         }

@@ -21,9 +21,9 @@ pub struct Oracle {
 pub struct YamlAnswer {
     /// The JSON, as printed.
     pub json: Option<String>,
-    /// Why there is none.
+    /// Why there is no JSON.
     pub error: Option<String>,
-    /// Why the strict reader rejects the input, if only that one does.
+    /// Why the strict reader rejects the input, if only this reader does.
     pub strict_error: Option<String>,
 }
 
@@ -60,7 +60,7 @@ fn sources(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
 }
 
-/// The whole path of a folder, which is made if it is not there.
+/// Returns the absolute path of a folder, which is created if it is missing.
 fn whole(folder: &Path) -> Result<PathBuf, String> {
     let made = std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
     made.map_err(|error| format!("{}: {error}", folder.display()))
@@ -90,8 +90,7 @@ pub struct Other {
     pub release: Release,
 }
 
-/// What the sources call in another way with older libraries: up to which minor release, how they call it now, and
-/// then.
+/// Calls that differ in older libraries: the last minor release with the old call, the current call, and the old call.
 const OLDER_CALLS: [(u32, &str, &str); 4] = [
     (31, "case apiservercel.Format:", "case *apiservercel.Format:"),
     (31, "\tcase apiservercel.Semver:\n\t\treturn map[string]any{\"semver\": v.Version.String()}, nil\n", ""),
@@ -131,7 +130,7 @@ impl Other {
         let named = read(&sources(folder).join("go.mod"))?;
         let mut wanted = format!("module kubeshape/conformance/{folder}\n\ngo 1.26.0\n\nrequire (\n");
         for line in direct(&named) {
-            // Others follow from what these require.
+            // The other modules follow from the requirements of these.
             let prefix = match line {
                 KUBERNETES => "v1",
                 line if is_staged(line) => "v0",
@@ -143,7 +142,7 @@ impl Other {
             let found = go(&["mod", "download", "-json", &format!("{KUBERNETES}@v1.{version}")], &copy)?;
             let found: serde_json::Value = serde_json::from_str(&found).map_err(|error| error.to_string())?;
             let kubernetes = read(Path::new(found["GoMod"].as_str().unwrap_or_default()))?;
-            // Its own modules have no version there.
+            // Kubernetes' own modules have no version in its go.mod.
             let staged = direct(&kubernetes).filter(|line| kubernetes.contains(&format!("{line} v0.0.0\n")));
             for staged in staged {
                 if !wanted.contains(&format!("\t{staged} ")) {
@@ -152,7 +151,7 @@ impl Other {
             }
         }
         wanted.push_str(")\n");
-        // What Go made of it has more lines.
+        // `go mod tidy` adds lines, so the original is kept for the comparison.
         let made_of = copy.join("made-of.mod");
         if std::fs::read_to_string(&made_of).ok().as_ref() != Some(&wanted) {
             std::fs::write(&module, &wanted).map_err(failed)?;
@@ -171,7 +170,7 @@ fn direct(text: &str) -> impl Iterator<Item = &str> {
     lines.filter_map(|line| line.trim().split(' ').next())
 }
 
-/// Whether a module has the version of its release of Kubernetes.
+/// Returns whether the version of a module is that of its release of Kubernetes.
 fn is_staged(module: &str) -> bool {
     ["api", "apiextensions-apiserver", "apimachinery", "apiserver", "client-go"]
         .iter()

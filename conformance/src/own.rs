@@ -1,8 +1,8 @@
 //! Area `corpus`: the project's own CustomResourceDefinitions, documents and scenarios with their recorded answers.
 //! Needs only the checkout.
 //!
-//! Kubernetes' own definitions and strings are an input of publishing. They are read from one of the recorded
-//! documents; with them, every document must equal the recorded one byte for byte.
+//! Publishing needs Kubernetes' own definitions and strings. They are read from one of the recorded documents. With
+//! them, every document must equal the recorded one byte for byte.
 
 use crate::answers::{compare_file, compare_merged};
 use crate::input::{Answer, answers};

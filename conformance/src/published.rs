@@ -92,7 +92,7 @@ fn compare_version(
     table.add("v2", &label, compare_document(&ours.v2, &record.v2_sha, v2, &record.v2_patch));
 }
 
-/// Returns what we publish of a version.
+/// Returns our document of a version.
 fn version(source: &str, name: &str, publisher: &Publisher) -> Option<OurVersion> {
     let crd = answers(source.as_bytes(), publisher).into_iter().find_map(Answer::into_crd)?;
     crd.versions.into_iter().find(|version| version.name == name)

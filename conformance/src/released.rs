@@ -28,9 +28,9 @@ const UID: &str = "00000000-0000-4000-8000-000000000001";
 const CREATED: &str = "2020-01-01T00:00:00Z";
 /// The end of generated names in the records.
 const GENERATED: &str = "XXXXX";
-/// Longer causes are recorded by their length.
+/// The maximum length of a recorded cause. Longer ones are recorded by their length only.
 const LONGEST_TEXT: usize = 1000;
-/// Longer messages are recorded by their length.
+/// The maximum length of a recorded message. Longer ones are recorded by their length only.
 const LONGEST_MESSAGE: usize = 3000;
 
 /// A request: a case of `cr-cases`, or one of the cases that were written for this area.
@@ -245,7 +245,7 @@ impl Served {
             return add("requests", Verdict::Missing("the request cannot be made".to_owned()));
         };
         if sent.path.ends_with('/') || sent.path.contains("//") {
-            // Without a name, there is no such request: the records call the handler itself.
+            // Without a name, a client cannot send this request: the recorder calls the handler itself.
             return;
         }
         if answer.panic.is_some() {
@@ -501,7 +501,7 @@ fn compare_stored(stored: &str, hash: &str, sent: &Sent, answer: &Answer) -> Ver
     }
     let map = map.with("metadata", Some(meta), &arena);
     let Some(json) = compare_hash(Tree::Map(map), hash, sent) else { return Verdict::Equal };
-    // Objects that are read have the defaults of a dropped status; the records have what was written.
+    // When an object is read, a dropped status gets its defaults; the records have the written object.
     let is_created = sent.method == "POST" && map.get("status").is_some();
     if is_created && compare_hash(Tree::Map(map.with("status", None, &arena)), hash, sent).is_none() {
         return Verdict::Equal;

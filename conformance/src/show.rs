@@ -153,7 +153,7 @@ fn execute(file: &Path, table: &mut Table) {
             table.add("jsonpath execute", &call.test, Verdict::Missing("not readable".to_owned()));
             continue;
         };
-        // Fields of Go's structs are found by other names, and printed in another order.
+        // Go's structs have other names for their fields, and print them in another order.
         if call.inputs["plainInput"] != true {
             continue;
         }

@@ -320,7 +320,7 @@ pub(crate) fn changed_definitions(
     let mut out = Vec::new();
     let mut found: Vec<Record> = records(&golden.join("structural/crd-mutations.ndjson.gz"), table);
     found.retain(|record| record.errors.is_empty() && record.decode_error.is_none() && record.panic.is_none());
-    // Selected evenly from all of them.
+    // They are selected evenly from all definitions.
     let step = found.len().div_ceil(most.max(1)).max(1);
     for record in found.iter().step_by(step) {
         let label = format!("{} {} {}", record.crd.file, record.crd.index, record.mutations.join("+"));
@@ -408,7 +408,7 @@ fn matches_expected(ours: &Error, theirs: &Expected) -> bool {
     }
 }
 
-/// Returns the length of a value in which `<`, `>` and `&` are not escaped, as the recorded lengths count it.
+/// Returns the length of a value without escapes of `<`, `>` and `&`, like the recorded lengths.
 fn length(json: &str) -> usize {
     let escapes = ["\\u003c", "\\u003e", "\\u0026"].map(|escape| json.matches(escape).count());
     json.len() - escapes.iter().sum::<usize>() * 5

@@ -23,7 +23,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// How many of ten members of a mapping a generated object keeps.
+/// How many out of ten members of a mapping a generated object keeps.
 const KEPT: u32 = 4;
 
 /// Returns the built-in kinds of the release.

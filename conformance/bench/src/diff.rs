@@ -13,10 +13,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Rounds of reading and comparing, of which the best is reported.
+/// Rounds of reading and comparing. The best is reported.
 const ROUNDS: usize = 5;
 
-/// Two strings and the name of the definition in both.
+/// The contents of two files, and the name of the definition in both.
 struct Pair {
     name: String,
     old: String,

@@ -1,5 +1,5 @@
-//! Benchmarks of documents. Each runs in a process of its own, which keeps the bytes in memory and converts them
-//! several times, like the Go program.
+//! Benchmarks of documents. Each runs in a separate process, which keeps the bytes in memory and converts them several
+//! times, like the Go program.
 
 use crate::report::{Measured, parse};
 use kubeshape_convert::aggregate::Aggregator;
@@ -285,7 +285,7 @@ struct Generated {
     _folder: tempfile::TempDir,
     /// Documents by their number of definitions.
     documents: Vec<(usize, String)>,
-    /// Folders by their number of documents, each of which a server publishes for one CustomResourceDefinition.
+    /// Folders by their number of documents. A server publishes each document for one CustomResourceDefinition.
     folders: Vec<(usize, String)>,
 }
 

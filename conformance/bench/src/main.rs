@@ -1,6 +1,6 @@
 //! `cargo run --release -p kubeshape-bench -- PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]`
 //!
-//! Every benchmark runs in a process of its own, so that its peak memory can be measured. The rounds of all benchmarks
+//! Every benchmark runs in a separate process, so that its peak memory can be measured. The rounds of all benchmarks
 //! are interleaved, so that a slow phase of the machine affects all of them, and the best round of each is reported.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::cast_precision_loss)]
 

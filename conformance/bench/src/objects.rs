@@ -68,7 +68,7 @@ fn with_resource<T>(
     Ok(on(&Resource::new(&crd, version, Release::DEFAULT, &arena)))
 }
 
-/// Reads objects as a caller does that checks many of them: with reused memory.
+/// Reads objects with reused memory, like a caller that checks many of them.
 #[derive(Default)]
 struct Reader {
     tape: Tape,
@@ -113,7 +113,7 @@ fn judge(reader: &mut Reader, text: &str, resource: &Resource<'_>) {
     });
 }
 
-/// Compares an object of a megabyte with one of a quarter of that: the processor time of the best of some rounds.
+/// Compares an object of a megabyte with one of a quarter of this size, by the processor time of the best round.
 fn large() -> Result<(), Box<dyn std::error::Error>> {
     const DEFINITION: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"lists.example.com"},"spec":{"group":"example.com","names":{"plural":"lists","singular":"list","kind":"List","listKind":"ListList"},"scope":"Namespaced","versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"items":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name"],"items":{"type":"object","required":["name"],"properties":{"name":{"type":"string","pattern":"^[a-z0-9]+$"},"count":{"type":"integer","default":1},"labels":{"type":"object","additionalProperties":{"type":"string"}}}}}}}}}}}]}}"#;
     let object = |count: usize| {

@@ -1,5 +1,4 @@
-//! Policies for objects: whole requests on two threads, and as the floor only the same expressions with the same
-//! variables.
+//! Policies for objects: whole requests on two threads. The floor is only the same expressions with the same variables.
 
 use kubeshape_cel::admission::{Compiled, Options, Returns, environment};
 use kubeshape_cel::{Release as CelRelease, Value as CelValue};
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// The best of these many rounds is reported.
+/// Number of rounds. The best is reported.
 const ROUNDS: usize = 5;
 /// Number of threads.
 const THREADS: usize = 2;

@@ -1,9 +1,8 @@
 //! `kubeshape-bench serve-update FOLDER [N…]`: the cost of a change of one CustomResourceDefinition among N others, the
 //! memory of each, and the cost of aggregated discovery of 3,000.
 //!
-//! The CustomResourceDefinitions come from the folder, and are copied into groups of their own. Times are processor
-//! time of the process, and the best of many rounds is reported. Memory is what the allocator has allocated and not
-//! freed.
+//! The CustomResourceDefinitions come from the folder, and each copy has its own group. Times are processor time of the
+//! process, and the best of many rounds is reported. Memory is what the allocator has allocated and not freed.
 
 use crate::smd::live_bytes;
 use bytes::Bytes;
@@ -73,7 +72,7 @@ fn sources(folder: &Path) -> Vec<Definition> {
     out
 }
 
-/// Returns `n` CustomResourceDefinitions in groups of their own. If there are many, short ones are used, so that they
+/// Returns `n` CustomResourceDefinitions, each in its own group. If there are many, short ones are used, so that they
 /// fit into memory.
 fn files(sources: &[Definition], n: usize) -> Vec<Change> {
     let fits = |source: &&Definition| n <= 3_000 || source.text.len() < 16 << 10;

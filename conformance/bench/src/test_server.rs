@@ -1,4 +1,4 @@
-//! `kubeshape-bench test-server [CRDS]`: how long `kubeshape::test::Server` takes to start, in processes of their own.
+//! `kubeshape-bench test-server [CRDS]`: how long `kubeshape::test::Server` takes to start, in separate processes.
 //!
 //! A test waits for the first server of its process, which also unpacks Kubernetes' own documents; further servers
 //! share them. Both are measured, in wall time and processor time: the server alone, and until a client has created and

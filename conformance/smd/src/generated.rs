@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 pub fn replay_lines(
     input: impl BufRead,
     file: &str,
-    tell: &mut dyn FnMut(&str, &str, Verdict, &Json),
+    report: &mut dyn FnMut(&str, &str, Verdict, &Json),
 ) -> Result<(), String> {
     let mut schemas = Schemas::default();
     for line in input.lines() {
@@ -27,7 +27,7 @@ pub fn replay_lines(
             schemas.add(&record);
             continue;
         }
-        replay_record(file, &record, &schemas, &mut |row, name, verdict| tell(row, name, verdict, &record));
+        replay_record(file, &record, &schemas, &mut |row, name, verdict| report(row, name, verdict, &record));
     }
     Ok(())
 }
@@ -67,14 +67,14 @@ pub fn replay(
     program: &Path,
     seed: u64,
     count: u64,
-    tell: &mut dyn FnMut(&str, &str, Verdict, &Json),
+    report: &mut dyn FnMut(&str, &str, Verdict, &Json),
 ) -> Result<(), String> {
     let mut differing = BTreeSet::new();
     let mut names = BTreeSet::new();
-    let ask = |arguments: &[String], tell: &mut dyn FnMut(&str, &str, Verdict, &Json)| {
+    let ask = |arguments: &[String], report: &mut dyn FnMut(&str, &str, Verdict, &Json)| {
         let mut command = Command::new(program);
         command.args(["generate", "-seed", &seed.to_string()]).args(arguments);
-        answered(command, tell)
+        answered(command, report)
     };
     ask(&["-count".to_owned(), count.to_string()], &mut |row, name, verdict, record| match record["number"]
         .as_u64()
@@ -84,7 +84,7 @@ pub fn replay(
             differing.insert(number);
             names.insert((row.to_owned(), name.to_owned()));
         }
-        _ => tell(row, name, verdict, record),
+        _ => report(row, name, verdict, record),
     })?;
     if differing.is_empty() {
         return Ok(());
@@ -95,17 +95,17 @@ pub fn replay(
     // differ now.
     ask(&patient, &mut |row, name, verdict, record| {
         if verdict != Verdict::Equal || names.contains(&(row.to_owned(), name.to_owned())) {
-            tell(row, name, verdict, record);
+            report(row, name, verdict, record);
         }
     })
 }
 
 /// Replays the records that a program writes.
-fn answered(mut command: Command, tell: &mut dyn FnMut(&str, &str, Verdict, &Json)) -> Result<(), String> {
+fn answered(mut command: Command, report: &mut dyn FnMut(&str, &str, Verdict, &Json)) -> Result<(), String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| format!("{program}: {error}"))?;
     let output = child.stdout.take().ok_or("no pipe from the Go program")?;
-    let replayed = replay_lines(BufReader::new(output), "generated", tell);
+    let replayed = replay_lines(BufReader::new(output), "generated", report);
     let ended = child.wait().map_err(|error| format!("the Go program: {error}"))?;
     replayed?;
     if ended.success() { Ok(()) } else { Err(format!("the Go program ended with {ended}")) }

@@ -68,24 +68,24 @@ pub const FILES: [&str; 14] = [
     "sequences",
 ];
 
-/// Replays every record of a folder of gzipped files, and passes the row, the name and the verdict of each to `tell`.
+/// Replays every record of a folder of gzipped files, and passes the row, the name and the verdict of each to `report`.
 /// # Errors
 /// A file cannot be read.
-pub fn replay(folder: &Path, tell: &mut dyn FnMut(&str, &str, Verdict)) -> Result<(), String> {
+pub fn replay(folder: &Path, report: &mut dyn FnMut(&str, &str, Verdict)) -> Result<(), String> {
     let schemas = Schemas::read(folder)?;
     for file in FILES {
         for line in lines(&folder.join(format!("{file}.ndjson.gz")))? {
-            replay_record(file, &line, &schemas, tell);
+            replay_record(file, &line, &schemas, report);
         }
     }
     Ok(())
 }
 
 /// Replays one record.
-pub fn replay_record(file: &str, record: &Json, schemas: &Schemas, tell: &mut dyn FnMut(&str, &str, Verdict)) {
+pub fn replay_record(file: &str, record: &Json, schemas: &Schemas, report: &mut dyn FnMut(&str, &str, Verdict)) {
     let kind = record["kind"].as_str().unwrap_or_default();
     let name = format!("{} {}", record["test"].as_str().unwrap_or_default(), record["seq"]);
-    let mut one = |verdict| tell(&format!("{file} {kind}"), &name, verdict);
+    let mut one = |verdict| report(&format!("{file} {kind}"), &name, verdict);
     match kind.split('.').next().unwrap_or_default() {
         "schema" => one(schema::compare(kind, record, schemas)),
         "value" => one(value::compare(kind, record)),
@@ -94,7 +94,7 @@ pub fn replay_record(file: &str, record: &Json, schemas: &Schemas, tell: &mut dy
         "testcase" | "updater" | "conflicts" => one(merge::compare(kind, record, schemas)),
         "managedfields" | "csaupgrade" => one(managed::compare(kind, record, schemas)),
         "ssa" => ssa::compare(record, schemas, &mut |op, verdict| {
-            tell(&format!("{file} {kind}"), &format!("{name} op {op}"), verdict);
+            report(&format!("{file} {kind}"), &format!("{name} op {op}"), verdict);
         }),
         other => one(Verdict::Missing(format!("unknown kind {other:?}"))),
     }

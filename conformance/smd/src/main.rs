@@ -38,16 +38,16 @@ fn main() -> ExitCode {
         words.iter().position(|word| word == "--generate").map(|at| words.drain(at..words.len().min(at + 2)));
     let generate = generate.map(|mut given| given.nth(1).unwrap_or_default());
     let mut rows = Rows::default();
-    let mut tell = |row: &str, name: &str, verdict, _: &_| rows.add(row, name, verdict);
+    let mut report = |row: &str, name: &str, verdict, _: &_| rows.add(row, name, verdict);
     let replayed = if let Some(count) = generate {
         let Ok(count) = count.parse() else {
             eprintln!("--generate wants a number, found {count:?}");
             return ExitCode::from(2);
         };
         generated::build(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"))
-            .and_then(|program| generated::replay(&program, 1, count, &mut tell))
+            .and_then(|program| generated::replay(&program, 1, count, &mut report))
     } else if stdin {
-        generated::replay_lines(std::io::stdin().lock(), "generated", &mut tell)
+        generated::replay_lines(std::io::stdin().lock(), "generated", &mut report)
     } else {
         let Some(golden) = std::env::var_os("KUBESHAPE_GOLDEN") else {
             eprintln!("set KUBESHAPE_GOLDEN to the folder of recorded answers");

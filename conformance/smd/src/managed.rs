@@ -135,7 +135,7 @@ fn sorted(causes: &[Json]) -> Json {
     json!(causes)
 }
 
-/// Errors in objects may be in any order, those about wrong types end with Go's representation of the value, and any
+/// Errors in objects may be in any order. Errors about wrong types end with Go's representation of the value, and any
 /// one of a map's undeclared fields is reported.
 fn same_text(expected: &str, found: &str) -> bool {
     let undeclared = |part: &String| part.ends_with("field not declared in schema");
@@ -189,7 +189,7 @@ fn encode(record: &Json, arena: &Bump) -> Result<Verdict, String> {
 }
 
 fn sort(record: &Json, arena: &Bump) -> Verdict {
-    // Go's nil list is recorded as an empty one. Sorting returns nil for nil, and an empty list for an empty one.
+    // Go's nil list is recorded as an empty list. Sorting returns nil for nil, and an empty list for an empty list.
     let list = match &record["sorted"] {
         Json::Null if record["managedFields"].as_array().is_some_and(Vec::is_empty) => Value::Null,
         _ => record["managedFields"].to_value(arena),

@@ -16,8 +16,8 @@ pub fn file() -> PathBuf {
 ///
 /// # Errors
 /// They cannot be read.
-pub fn replay(tell: &mut dyn FnMut(&str, &str, Verdict, &Json)) -> Result<(), String> {
+pub fn replay(report: &mut dyn FnMut(&str, &str, Verdict, &Json)) -> Result<(), String> {
     let file = file();
     let packed = std::fs::File::open(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-    replay_lines(BufReader::new(flate2::read::MultiGzDecoder::new(packed)), "scenarios", tell)
+    replay_lines(BufReader::new(flate2::read::MultiGzDecoder::new(packed)), "scenarios", report)
 }

@@ -8,17 +8,17 @@ use kubeshape_smd::merge::ConvertError;
 use kubeshape_smd::{Bump, ToValue as _, Value};
 use serde_json::Value as Json;
 
-/// Replays one sequence and passes the verdict of each operation with its index to `tell`.
-pub fn compare(record: &Json, schemas: &Schemas, tell: &mut dyn FnMut(usize, Verdict)) {
-    if let Err(error) = replay(record, schemas, tell) {
-        tell(0, Verdict::Missing(error));
+/// Replays one sequence and passes the verdict of each operation with its index to `report`.
+pub fn compare(record: &Json, schemas: &Schemas, report: &mut dyn FnMut(usize, Verdict)) {
+    if let Err(error) = replay(record, schemas, report) {
+        report(0, Verdict::Missing(error));
     }
 }
 
 /// The fields that an endpoint resets, by its version and subresource.
 type Reset<'a> = Vec<(&'a str, &'a str, Filter<'a>)>;
 
-fn replay(record: &Json, schemas: &Schemas, tell: &mut dyn FnMut(usize, Verdict)) -> Result<(), String> {
+fn replay(record: &Json, schemas: &Schemas, report: &mut dyn FnMut(usize, Verdict)) -> Result<(), String> {
     let arena = Bump::new();
     let kind = text(&record["resourceKind"]);
     let mut kinds = Kinds::default();
@@ -61,7 +61,7 @@ fn replay(record: &Json, schemas: &Schemas, tell: &mut dyn FnMut(usize, Verdict)
         if op["error"].is_null() {
             live = found.filter(|_| verdict == Verdict::Equal).or(recorded);
         }
-        tell(at, verdict);
+        report(at, verdict);
     }
     Ok(())
 }
@@ -79,7 +79,7 @@ fn object_of<'a>(op: &'a Json, arena: &'a Bump) -> Option<Value<'a>> {
 /// Changes the `apiVersion`, and drops fields that only other versions have.
 struct Conversion<'a> {
     versions: ChangeApiVersion<'a>,
-    /// By version, the fields of the object and of its spec that no other version has.
+    /// The fields of the object and of its spec that no other version has, by version.
     only: Vec<(&'a str, Vec<&'a str>)>,
 }
 

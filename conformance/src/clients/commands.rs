@@ -1,4 +1,4 @@
-//! Recorded commands of kubectl about objects, run again by a kubectl of this machine against
+//! Recorded kubectl commands about objects, run again with the kubectl of this machine against
 //! `kubeshape serve --objects`.
 //!
 //! The server gets the definitions and objects of the real one. Times, ages, uids and revisions are not compared, nor
@@ -18,7 +18,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Built-in kinds have columns of their own, which exist as Go code.
+/// Built-in kinds, whose columns are Go code.
 const BUILT_IN: [&str; 9] =
     ["pods", "configmaps", "services", "deployments", "nodes", "jobs", "ingresses", "statefulsets", "all"];
 /// Columns whose paths have a wildcard.

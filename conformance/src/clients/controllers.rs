@@ -31,7 +31,7 @@ spec:
           status: {type: object, properties: {observedGeneration: {type: integer}}}
 ";
 
-/// Runs both, each with a server of its own.
+/// Runs both, each with its own server.
 ///
 /// # Errors
 /// Go or the command is missing.

@@ -92,9 +92,9 @@ impl Found {
         let by_chance = |what: &str, name: &str| match what {
             "short name" => shared.contains(name),
             "lookup" => {
-                let asked =
+                let names =
                     name.strip_prefix("expanded kind of ").or_else(|| name.strip_prefix("expanded resource of "));
-                asked.and_then(|asked| asked.split(' ').next()).is_some_and(|name| shared.contains(name))
+                names.and_then(|names| names.split(' ').next()).is_some_and(|name| shared.contains(name))
             }
             _ => false,
         };
@@ -183,9 +183,9 @@ impl Discovered {
             let versions = self.resources.iter().map(Resource::group_version);
             paths.extend(versions.map(|v| if core(&v) { format!("/api/{v}") } else { format!("/apis/{v}") }));
         }
-        let asked: Vec<String> = self.requests.iter().map(|exchange| exchange.path.clone()).collect();
+        let requested: Vec<String> = self.requests.iter().map(|exchange| exchange.path.clone()).collect();
         let failed = self.requests.iter().any(|exchange| exchange.status != 200);
-        let expected = asked.iter().cloned().collect::<BTreeSet<_>>() == paths && asked.len() == paths.len();
+        let expected = requested.iter().cloned().collect::<BTreeSet<_>>() == paths && requested.len() == paths.len();
         (failed || !expected).then(|| format!("{:?}", self.requests))
     }
 
@@ -197,8 +197,8 @@ impl Discovered {
         names.map(|(name, resource)| (name.clone(), to(name, resource))).collect()
     }
 
-    /// Returns short names that resources of several groups have. Which one is meant is random: client-go stores
-    /// aggregated discovery in a map (`ServerGroupsAndResources`), and the first one that it finds wins.
+    /// Returns short names that resources of several groups have. client-go stores aggregated discovery in a map
+    /// (`ServerGroupsAndResources`) and uses the first resource that it finds, so the result is random.
     fn shared_names(&self) -> BTreeSet<&str> {
         let mut owners: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
         for resource in &self.resources {

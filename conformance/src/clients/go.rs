@@ -60,11 +60,11 @@ impl Program {
 
     fn output(&self, what: &str, command: &mut Command) -> Result<Vec<u8>, String> {
         let output = command.output().map_err(|error| format!("clients of {} {what}: {error}", self.minor))?;
-        let told = String::from_utf8_lossy(&output.stderr);
+        let message = String::from_utf8_lossy(&output.stderr);
         if output.status.success() {
             Ok(output.stdout)
         } else {
-            Err(format!("clients of {} {what}: {told}", self.minor))
+            Err(format!("clients of {} {what}: {message}", self.minor))
         }
     }
 

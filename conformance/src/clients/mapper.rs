@@ -1,4 +1,4 @@
-//! Maps a server's discovery with `kubeshape-client`, with the same questions as the Go program asks client-go
+//! Maps a server's discovery with `kubeshape-client`, with the same look-ups as the Go program does with client-go
 //! (`conformance/clients/mapper.go`).
 
 use kubeshape_client::mapper::{MapError, Mapper, Partial};
@@ -14,14 +14,14 @@ pub(super) struct Mapped {
     pub(super) kinds: BTreeMap<String, String>,
     /// Short names to `GROUP/VERSION, resource`.
     pub(super) short_names: BTreeMap<String, String>,
-    /// Questions about incomplete names, with their answers.
+    /// Look-ups of incomplete names, with their results.
     pub(super) lookups: BTreeMap<String, String>,
 }
 
 /// Maps every resource of a server to its kind and back, and looks up incomplete names.
 ///
 /// # Errors
-/// The server does not respond, or a resource leads to another one.
+/// The server does not respond, or a resource does not map back to itself.
 pub(super) fn mapped(url: &str) -> Result<Mapped, String> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
@@ -99,11 +99,11 @@ impl Mapped {
 
     fn ask(&mut self, prefix: &str, mapper: &Mapper, partial: Partial<'_>) {
         let Partial { group, version, resource } = partial;
-        let asked = format!("{resource} in {group:?} {version}");
+        let lookup = format!("{resource} in {group:?} {version}");
         let expanded = mapper.expand(partial);
         let partial = if prefix.is_empty() { partial } else { expanded.as_partial() };
-        self.lookups.insert(format!("{prefix}kind of {asked}"), answered(mapper.kind_for(partial)));
-        self.lookups.insert(format!("{prefix}resource of {asked}"), answered(mapper.resource_for(partial)));
+        self.lookups.insert(format!("{prefix}kind of {lookup}"), answered(mapper.kind_for(partial)));
+        self.lookups.insert(format!("{prefix}resource of {lookup}"), answered(mapper.resource_for(partial)));
     }
 }
 

@@ -105,11 +105,11 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
                 })
             });
             // All are started before the first result is awaited.
-            let asked: Vec<_> = ask.collect();
+            let threads: Vec<_> = ask.collect();
             let answer = |thread: std::thread::ScopedJoinHandle<'_, _>| {
                 thread.join().unwrap_or_else(|_| Err("a client's thread ended".to_owned()))
             };
-            asked.into_iter().map(answer).collect::<Vec<_>>()
+            threads.into_iter().map(answer).collect::<Vec<_>>()
         });
         let own = mapper::mapped(server.url())?;
         for (program, answer) in programs.iter().zip(answers) {

@@ -62,8 +62,8 @@ pub(super) fn compare(apiserver: &Path, corpus: &Path, table: &mut Table) {
 }
 
 fn rules(exchanges: &[Exchange], table: &mut Table) {
-    // The definitions are not settled: the controllers of the server changed them in between, at revisions of their
-    // own.
+    // The definitions are not settled: the controllers of the server changed them in between, at revisions that the
+    // records lack.
     let api = Api::new(crate::registry()).with_documents(documents());
     let mut store = Store::default();
     for exchange in exchanges {

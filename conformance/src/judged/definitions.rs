@@ -141,9 +141,9 @@ pub(super) fn compare(release: Release, id: &str, input: &Value, answer: &Value,
 /// Fields that every resource has.
 const OWN: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Of rules with the same cost, of the members of a map, and of the properties in which selectable fields are looked
-/// up, upstream names some at random, and decodes some of the metadata in a default before the error. The details of
-/// these errors begin like this.
+/// The beginnings of details that depend on chance. Upstream names random ones of the rules with the same cost, of the
+/// members of a map, and of the properties in which it looks up selectable fields. It decodes some of the metadata in a
+/// default before it reports the error.
 const BY_CHANCE: [&str; 4] =
     ["contributed to ", "json: cannot unmarshal ", "OpenAPIV3Schema '", "must not have unknown fields"];
 

@@ -66,7 +66,7 @@ pub fn compare(plan: &Plan, other: Option<&Other>, known: Known) -> Result<Table
 }
 
 /// The proposals of the cost doctor for definitions that cost too much: the libraries accept the costs with all of the
-/// bounds, and reject them without any one. There is one definition for every hundred expressions, because few
+/// bounds, and reject them if one is missing. There is one definition for every hundred expressions, because few
 /// generated ones cost too much.
 fn proposals(plan: &Plan, release: Release, oracle: &mut Oracle, table: &mut Table) -> Result<(), String> {
     let mut missing = plan.count.div_ceil(100);

@@ -32,7 +32,7 @@ struct Answer {
     update_errors: Option<Vec<Expected>>,
 }
 
-/// Returns a definition, and objects of it, every second of which is an update of the previous one.
+/// Returns a definition and objects of it. Every second object is an update of the previous one.
 pub(super) fn generated(draw: &mut Draw) -> Value {
     let definition = definition::definition(draw);
     with_objects(draw, &definition)

@@ -1,4 +1,4 @@
-//! Reduces an input that shows a difference: removes what is not needed for it.
+//! Reduces an input that shows a difference: removes everything that the difference does not need.
 
 use kubeshape_corpus::generate::expression::words;
 use serde_json::Value;

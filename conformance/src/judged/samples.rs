@@ -39,7 +39,7 @@ pub(super) fn of(release: Release, definition: &Value) -> Value {
 pub(super) fn compare(release: Release, id: &str, input: &Value, answer: &Value, table: &mut Table) {
     let objects = input["objects"].as_array().map(Vec::as_slice).unwrap_or_default();
     if answer["error"].is_string() || objects.is_empty() {
-        // No server has objects of it, or we do not know one that a server accepts.
+        // No server has objects of it, or we found no object that a server accepts.
         return;
     }
     for (object, theirs) in objects.iter().zip(answer["cases"].as_array().into_iter().flatten()) {

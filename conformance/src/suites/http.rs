@@ -1,4 +1,4 @@
-//! Runs suites with a server: the requests of the authors' programs, over HTTP in this process.
+//! Runs suites with a server: sends the requests of the authors' programs over HTTP in this process.
 
 use http_body_util::{BodyExt, Full};
 use kubeshape::test::Server;
@@ -45,7 +45,7 @@ impl Http {
         if code < 300 { Ok(body) } else { Err(body["message"].as_str().unwrap_or_default().to_owned()) }
     }
 
-    /// Returns the path of the objects of a version: of all, or of one namespace.
+    /// Returns the path of the objects of a version, in all namespaces or in one.
     fn objects(&self, version: &str, namespace: &str) -> String {
         let spec = &self.definition["spec"];
         let (group, plural) = (text(&spec["group"]), text(&spec["names"]["plural"]));

@@ -1,5 +1,5 @@
-//! Area `suites`: test suites of APIs whose authors run them with an API server, with their outcomes there; and the
-//! same over HTTP.
+//! Area `suites`: test suites of APIs. Their authors run them with an API server, and those results are the expected
+//! ones. The suites also run over HTTP.
 
 mod http;
 

@@ -1,4 +1,4 @@
-//! The project's own corpus: needs neither Go nor a folder outside of the checkout.
+//! The project's own corpus: needs neither Go nor a folder outside the checkout.
 
 use kubeshape_conformance::known::Known;
 use kubeshape_conformance::{BaseFolder, own};

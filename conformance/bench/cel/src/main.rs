@@ -4,8 +4,8 @@
 //! This is a separate program, because the other benchmarks count allocations, which costs more than some evaluations.
 //!
 //! RECORDS has the form of the Go program's answers about expressions: a JSON object per line, with an expression,
-//! variables, their values, and the value of the expression. Only expressions with a value are used, and another engine
-//! only if it gives that value.
+//! variables, their values, and the value of the expression. Only expressions with a value are used. Another engine is
+//! measured only if it gives that value.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
@@ -24,7 +24,7 @@ use std::time::Instant;
 
 /// The cost limit of an evaluation on a server.
 const LIMIT: u64 = 1_000_000;
-/// The number of rounds, of which the best is reported.
+/// The number of rounds. The best is reported.
 const ROUNDS: usize = 7;
 /// How often a round compiles the expression.
 const COMPILED: u32 = 5;

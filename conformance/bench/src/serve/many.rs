@@ -34,8 +34,8 @@ pub(super) fn templates(folder: &Path) -> Vec<Template> {
     // The folder may have several releases of a resource.
     let mut known = std::collections::BTreeSet::new();
     templates.retain(|template| known.insert((template.group.clone(), template.plural.clone())));
-    // The first two will be changed: one of average size, and one of median size. Both must have a document of their
-    // own and a string that can be changed.
+    // The first two will be changed: one of average size, and one of median size. Both must have their own document and
+    // a string that can be changed.
     let average = templates.iter().map(|template| template.text.len()).sum::<usize>() / templates.len().max(1);
     let mut sizes: Vec<usize> = templates.iter().map(|template| template.text.len()).collect();
     sizes.sort_unstable();

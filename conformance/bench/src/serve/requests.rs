@@ -25,7 +25,7 @@ struct Leaf {
     bytes: usize,
 }
 
-/// Servers servers, with the same documents.
+/// Servers with the same documents.
 struct Servers<'p> {
     ours: Server,
     theirs: Option<Server>,

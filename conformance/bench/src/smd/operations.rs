@@ -72,7 +72,7 @@ fn sequence(name: &str, ty: Type<'_>, source: &str, return_input_on_noop: bool, 
     let Some(value) = inputs::value(source, &objects) else { return };
     let object = |step: &Step| {
         let duplicates = if step.apply { Duplicates::Refused } else { Duplicates::Allowed };
-        // Every call has an object of its own, as upstream.
+        // Every call has its own object, as in upstream's benchmark.
         ty.validate(value.copy_into(&objects), duplicates).ok()
     };
     let Some(objects) = steps.iter().map(object).collect::<Option<Vec<_>>>() else { return };

@@ -199,7 +199,7 @@ fn renamed_field<'a>(value: Value<'a>, from: &str, to: &'a str, arena: &'a Bump)
     }
 }
 
-/// Repeats every key's first letter that many times; the leaves become null.
+/// Repeats the first letter of every key; the leaves become null.
 fn repeated<'a>(value: Value<'a>, times: usize, arena: &'a Bump) -> Value<'a> {
     match value {
         Value::Map(map) if !map.is_empty() => {
