@@ -63,7 +63,7 @@ fn listings() -> Result<Vec<PathBuf>> {
 
 /// Documents all libraries as JSON, and returns the file of each published one, sorted by name.
 ///
-/// Only a nightly rustdoc writes JSON. Its results are in a folder of their own, so that nothing else is rebuilt.
+/// Only a nightly rustdoc writes JSON. Its results are in a separate folder, so that nothing else is rebuilt.
 fn libraries() -> Result<Vec<(String, PathBuf)>> {
     let metadata = metadata()?;
     let target = metadata.target().join("api");

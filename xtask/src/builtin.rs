@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// Names the folder of the modules, `kubernetes@v1.34.4` and the like, for the tests.
 const MODULES: &str = "KUBESHAPE_KUBERNETES";
-/// Makes the tests write the expected results.
+/// With this variable, tests write the expected results.
 const RECORD: &str = "KUBESHAPE_RECORD";
 
 /// Compares the contents of `base/builtin/` for every release with the released module.
@@ -14,7 +14,7 @@ pub(crate) fn compare() -> Result {
     test(&modules()?, false)
 }
 
-/// Writes it again.
+/// Updates the contents.
 pub(crate) fn update() -> Result {
     let modules = modules()?;
     for (version, module) in &modules {

@@ -1,5 +1,5 @@
-//! Archives and images of the command for a release. The same program gives the same bytes, and the same commit the
-//! same program.
+//! Archives and images of the command for a release. The same program gives the same bytes, and the same commit gives
+//! the same program.
 
 use crate::run::{Result, cargo, metadata, output, run};
 use flate2::{Compression, GzBuilder};
@@ -36,8 +36,8 @@ impl Entry {
 }
 
 /// Builds the command for a target, and archives it with its licence, completions and manual pages. With `zig`, the
-/// linker is the one of the PyPI package `ziglang` (`cargo-zigbuild`). `texts` is a program that writes the texts, if
-/// the one of the target does not run here.
+/// linker is that of the PyPI package `ziglang` (`cargo-zigbuild`). `texts` is a program that writes the completions
+/// and pages, if the program for the target does not run here.
 pub(crate) fn archive(arguments: &[&str]) -> Result {
     let (target, rest) = arguments.split_first().ok_or("expected a target, such as x86_64-unknown-linux-musl")?;
     let (mut build, mut texts, mut built) = ("build", None, None);
@@ -85,8 +85,8 @@ pub(crate) fn archive(arguments: &[&str]) -> Result {
     write(&format!("{folder}.tar.gz"), &gzip(&tar(entries)?)?)
 }
 
-/// Writes an image without anything but the programs, as an OCI layout in a tar archive. An argument is an architecture
-/// and its static program: `amd64=FILE`.
+/// Writes an image with only the programs, as an OCI layout in a tar archive. An argument is an architecture and its
+/// static program: `amd64=FILE`.
 pub(crate) fn image(arguments: &[&str]) -> Result {
     let metadata = metadata()?;
     let version = metadata.packages().find(|package| package.name == "kubeshape-cli").map(|package| package.version);
@@ -148,7 +148,7 @@ fn blob(media: &str, bytes: Vec<u8>, blobs: &mut Vec<Entry>) -> Value {
 /// An archive without owners and times, in the order of the names.
 fn tar(mut entries: Vec<Entry>) -> Result<Vec<u8>> {
     entries.sort_by(|a, b| a.name.cmp(&b.name));
-    // Blobs of the same name are the same.
+    // Blobs with the same name are equal.
     entries.dedup_by(|a, b| a.name == b.name);
     let mut tar = tar::Builder::new(Vec::new());
     for entry in entries {

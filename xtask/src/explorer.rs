@@ -82,7 +82,7 @@ fn stamp() -> Result<String> {
     let mut hash = Sha256::new();
     for file in files {
         let name = file.to_string_lossy().replace('\\', "/");
-        // Checkouts on Windows may have other line ends.
+        // Checkouts on Windows may have other line endings.
         let text = fs::read_to_string(&file)?.replace("\r\n", "\n");
         hash.update(format!("{name} {}\n{text}", text.len()));
     }

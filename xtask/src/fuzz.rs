@@ -1,7 +1,7 @@
 //! Runs the fuzz targets on their seeds.
 //!
-//! They are built with the stable compiler, with the coverage that libFuzzer needs and without a sanitizer: there is no
-//! unsafe code to look for.
+//! They are built with the stable compiler, with the coverage that libFuzzer needs. They have no sanitizer, because
+//! there is no unsafe code to check.
 
 use crate::run::{Result, cargo, output};
 use std::fs;

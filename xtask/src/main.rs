@@ -29,34 +29,34 @@ usage: cargo xtask COMMAND [ARGUMENT…]
   doc                builds the documentation; a warning is an error
   agree [AREA…]      compares kubeshape's answers with recorded answers and prints a table
                      (without areas: the project's own corpus, which needs nothing else)
-  api [--update]     compares the public API of every library with the listings in xtask/api/, or writes them
-                     again (this needs a nightly toolchain: rustdoc writes JSON there only)
-  builtin [--update] compares the API of Kubernetes' releases in builtin/ with the released modules (this needs Go
-                     and downloads them), or makes it anew
-  package [--run]    packs every crate, and checks that the command compiles from the archives alone; with --run, it is
-                     built, and does the main job
+  api [--update]     compares the public API of every library with the listings in xtask/api/, or updates them
+                     (this needs a nightly toolchain: only there, rustdoc writes JSON)
+  builtin [--update] compares the API of Kubernetes' releases in base/builtin/ with the released modules (this needs Go
+                     and downloads them), or updates it
+  package [--run]    packs every crate, and checks that the command compiles from the archives alone; with --run, builds
+                     and runs it
   archive TARGET [--zig] [--texts PROGRAM]
                      builds the command for a target, and archives it with its completions and manual pages
   image ARCHITECTURE=PROGRAM…
-                     writes an OCI image that has nothing but a static program
-  recording          runs the commands in the picture of the README, and draws it again (docs/recording.svg)
-  release RELEASE    prints what changed in Kubernetes from the release before to this one, in the files that our rules
-                     follow, and the steps that add it (this needs Go and downloads modules)
+                     writes an OCI image with only a static program
+  recording          runs the commands of the picture in the README, and draws it again (docs/recording.svg)
+  release RELEASE    prints what changed in Kubernetes since the previous release, in the files that our rules
+                     follow, and the steps to add the release (this needs Go and downloads modules)
   wasm               checks that the libraries compile to WebAssembly, without a C compiler
   explorer [--check|--test]
-                     makes the files of the explorer in describe/explorer/dist/ (this needs Node), or checks that they
-                     are made from their sources, or tests them in a browser
+                     builds the files of the explorer in describe/explorer/dist/ (this needs Node), or checks that they
+                     are up to date, or tests them in a browser
   python [PROFILE]   builds the Python package and tests it (this needs Python, and downloads packages)
   fuzz [SECONDS [TARGET…]]
-                     builds all fuzz targets and runs each on its seeds and on changes of them: for a second, or for
-                     so many; or some of them only
-  msrv               checks that the Rust that builds everything here is the oldest that Cargo.toml promises
+                     builds all fuzz targets, or some of them, and runs each on its seeds and on changes of them: for
+                     a second, or for SECONDS
+  msrv               checks that rust-toolchain.toml names the oldest Rust that Cargo.toml promises
   deny               checks licences, advisories and sources of dependencies with cargo-deny
   soak [--minutes N] [--hostile N] [--bombs N] [--honest N] [--writers N] [--program FILE]
-                     runs `kubeshape serve` with hostile and honest clients, files that change and an aggregated server
-                     that comes and goes; prints times and memory, and fails if an honest request does, or if
-                     memory is not given back (Linux)
-  ci                 does all of this as CI does it (.ci/run)";
+                     runs `kubeshape serve` with hostile and honest clients, changing files and an aggregated server
+                     that is not always reachable; prints times and memory, and fails if an honest request fails
+                     or memory is not returned (Linux)
+  ci                 runs all checks of CI (.ci/run)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,11 +1,11 @@
-//! Proves that the packages are complete: the command compiles from the archives alone, and does its main task.
+//! Checks that the packages are complete: the command compiles from the archives alone, and does its main task.
 
 use crate::run::{Result, cargo, metadata, run};
 use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
-/// Packs every published crate, unpacks the archives into a folder of their own, and checks that the command compiles
+/// Packs every published crate, unpacks the archives into a separate folder, and checks that the command compiles
 /// there. With `run`, it is built, and converts the project's own CustomResourceDefinitions.
 pub(crate) fn prove(is_run: bool) -> Result {
     let metadata = metadata()?;

@@ -1,4 +1,4 @@
-//! The Python package: its wheel is built, installed in an environment of its own, and tested.
+//! The Python package: its wheel is built, installed in a separate environment, and tested.
 
 use crate::run::{Result, metadata, output, run};
 use std::fs;

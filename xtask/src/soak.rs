@@ -1,5 +1,5 @@
-//! `cargo xtask soak`: hostile and honest clients of a `kubeshape serve` whose files and whose aggregated server change
-//! all the time.
+//! `cargo xtask soak`: hostile and honest clients of a `kubeshape serve` whose files and aggregated server change all
+//! the time.
 
 mod attack;
 mod bombs;
@@ -66,7 +66,7 @@ impl Shared {
     }
 }
 
-/// A running server and its folder, which are removed in the end.
+/// A running server and its folder. Dropping it stops the server and removes the folder.
 struct Server {
     child: Child,
     folder: PathBuf,
@@ -120,7 +120,7 @@ pub(crate) fn soak(arguments: &[&str]) -> Result {
     }
 }
 
-/// Attacks a server. Returns what the clients saw.
+/// Attacks a server. Returns the results of the clients.
 ///
 /// # Errors
 /// The server does not start, or it ends.
@@ -192,7 +192,7 @@ fn attacked(options: &Options) -> Result<Report> {
 fn start(options: &Options) -> Result<(Server, SocketAddr)> {
     let downstream = downstream::start()?;
     let folder = std::env::temp_dir().join(format!("kubeshape-soak-{}", std::process::id()));
-    // Not an existing folder, because somebody may have created it.
+    // An existing folder is not used, because another user may have created it.
     fs::create_dir(&folder)?;
     fs::create_dir(folder.join("objects"))?;
     fs::create_dir(folder.join("crds"))?;
@@ -233,8 +233,8 @@ fn watch(server: &Server, time: Duration) -> Result<Vec<u64>> {
     Ok(seen)
 }
 
-/// Returns the least memory of the server after the attacks, in KiB. A thread frees memory only when it works again, so
-/// requests are sent.
+/// Returns the lowest memory of the server after the attacks, in KiB. A thread frees memory only when it works again,
+/// so requests are sent.
 fn calm(server: &Server, address: SocketAddr, time: Duration) -> Result<u64> {
     let (began, mut least) = (Instant::now(), u64::MAX);
     while began.elapsed() < time {
@@ -261,7 +261,7 @@ fn stop(server: &mut Server) -> Result<Option<Duration>> {
     Ok(None)
 }
 
-/// Returns a definition in a group of its own.
+/// Returns a definition in its own group.
 fn definition(n: usize, round: usize) -> String {
     let text = format!("text {round} ").repeat(200);
     format!(
@@ -271,7 +271,7 @@ fn definition(n: usize, round: usize) -> String {
     )
 }
 
-/// Changes files: most are rewritten, some are broken for a while, some are deleted and come back.
+/// Changes files: most are rewritten, some are broken for a while, some are deleted and written again.
 fn churn(shared: &Shared, folder: &Path) {
     let mut round = 0;
     while !shared.is_over() {

@@ -36,7 +36,7 @@ pub fn holds(data: &[u8]) {
     }
     let header: Vec<String> =
         clauses.iter().map(|(media, q)| format!("{};q={}.{}", MEDIA[*media], q / 10, q % 10)).collect();
-    // The most specific clause for a type decides; of several such clauses, the one with the highest weight.
+    // The most specific clause for a type is used. If there are several, the one with the highest weight is used.
     let weight = |offer: usize| {
         let of = |media: usize| clauses.iter().filter(move |(found, _)| *found == media).map(|(_, q)| *q).max();
         of(offer).or_else(|| of(2)).or_else(|| of(3)).unwrap_or(0)

@@ -1,5 +1,5 @@
-//! Whatever a token file contains and however a path is written: without a token, only health endpoints are reached. A
-//! token of the file is accepted, and messages about the file do not contain it.
+//! Whatever a token file contains and however a path is written: requests without a token reach only health endpoints.
+//! A token of the file is accepted, and messages about the file do not contain it.
 
 use http::HeaderMap;
 use kubeshape_server::http::route::Route;

@@ -1,5 +1,5 @@
-//! An expression that has a type and no dynamic parts evaluates to a value of that type, or fails for another reason
-//! than a type.
+//! An expression that has a type and no dynamic parts evaluates to a value of that type, or fails with an error that is
+//! not about types.
 
 use kubeshape_cel::{Data, Env, Release, Type, Value};
 use std::sync::Arc;
@@ -40,9 +40,9 @@ pub fn holds(data: &[u8]) {
         ("b", Value::Bytes(Arc::from(*b"a\xff"))),
     ];
     let result = program.evaluate(values, BUDGET).result;
-    // Two faults of upstream are left out. An optional in an optional loses one level when a variable or a conditional
-    // is read, so the types of the value and of the expression differ. And null is a value of each type that can be
-    // null, such as a timestamp, but has none of its functions: `null - timestamp(0)` type-checks.
+    // Two faults of upstream are excluded. A nested optional loses one level when a variable or a conditional is read,
+    // so the types of the value and of the expression differ. And null is a value of each type that can be null, such
+    // as a timestamp, but has none of its functions: `null - timestamp(0)` type-checks.
     if ast.types().any(|ty| *ty == Type::Null || holds_nested_optional(ty)) {
         return;
     }
@@ -59,7 +59,7 @@ fn holds_nested_optional(ty: &Type) -> bool {
         || ty.parameters().into_iter().any(holds_nested_optional)
 }
 
-/// Returns whether all of a value has a type.
+/// Returns whether a value, with all its parts, has a type.
 fn fits(value: &Value<'_>, ty: &Type) -> bool {
     match (value, ty) {
         (Value::List(list), Type::List(element)) => list.iter().all(|item| fits(&item, element)),

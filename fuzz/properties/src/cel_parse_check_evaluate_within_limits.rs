@@ -1,5 +1,5 @@
-//! Whatever the expression is, and in the environment of any release: it is parsed, checked, estimated and evaluated
-//! without a panic, within the budget, and with the same result when it is done again.
+//! Any expression, in the environment of any release, is parsed, checked, estimated and evaluated without a panic,
+//! within the budget, and with the same result the second time.
 
 use kubeshape_cel::{Data, Env, MAX_ELEMENTS, MAX_TEXT, Release, Type, UnknownSizes, Value};
 

@@ -1,5 +1,5 @@
-//! The edits of a definition give a definition that reads as expected, needs no more edits, has no new problem, and
-//! accepts the same objects.
+//! After the edits, a definition reads as expected, needs no more edits, has no new problem, and accepts the same
+//! objects.
 
 use crate::samples;
 use kubeshape_check::fix::{self, Plan, Types};

@@ -1,4 +1,5 @@
-//! Releases that are reported to give the same answer as another one give the same errors and warnings themselves.
+//! If a release is reported to give the same result as another one, a check of that release gives the same errors and
+//! warnings.
 
 use kubeshape_schema::Bump;
 use kubeshape_schema::field::Error;

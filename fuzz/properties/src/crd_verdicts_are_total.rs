@@ -1,4 +1,4 @@
-//! Every release checks any definition without a panic, and gives the same result again.
+//! Every release checks any definition without a panic, and with the same result the second time.
 
 use kubeshape_schema::Bump;
 use kubeshape_structural::read::manifests;

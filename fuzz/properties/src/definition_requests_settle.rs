@@ -1,6 +1,6 @@
 //! Whatever clients send about CustomResourceDefinitions, their objects and objects of built-in kinds: a rejected
-//! request changes nothing, settling ends and has nothing to do the second time, exactly the established definitions
-//! are served, and an object that replaces itself creates no revision.
+//! request changes nothing, settling ends and changes nothing the second time, exactly the established definitions are
+//! served, and an object that replaces itself creates no revision.
 
 use kubeshape_builtin::Release;
 use kubeshape_objects::store::Store;

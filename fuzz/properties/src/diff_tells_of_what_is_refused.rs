@@ -1,6 +1,6 @@
 //! A definition has no changes from itself. If a changed definition rejects an object that was accepted, there is a
-//! change that is risky or breaking for writers. The same holds for two unrelated definitions, and each witness is an
-//! object that the old one accepts and the new one does not.
+//! change that is risky or breaking for writers. This is also true for two unrelated definitions. Each witness is an
+//! object that the old definition accepts and the new one does not.
 
 use kubeshape_check::{Check, Releases};
 use kubeshape_diff::{Class, Consumer, Effort, Outcome, Proof, definitions, witnesses};
@@ -45,7 +45,7 @@ pub fn holds(data: &[u8]) {
         let arena = Bump::new();
         let Some(old) = manifest.read(&arena).value else { continue };
         assert_eq!(definitions(&old, &old), []);
-        // A server would use only one of versions with the same name; it rejects such a definition.
+        // A server rejects a definition with several versions of the same name.
         let names: BTreeSet<_> = old.versions.iter().map(|version| version.name).collect();
         if names.len() < old.versions.len() {
             continue;

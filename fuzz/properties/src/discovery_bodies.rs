@@ -1,5 +1,5 @@
-//! A discovery document that can be read (JSON, YAML or protobuf) can be printed in every form, and reads back the
-//! same.
+//! A discovery document that can be read (JSON, YAML or protobuf) can be printed in every form, and is equal when it is
+//! read again.
 
 use kubeshape_discovery::print::{self, AggregatedVersion, Encoding};
 use kubeshape_discovery::read::{Document, read};

@@ -1,5 +1,5 @@
-//! Inlining ends within its budget. The result is a document that is not larger than that and can be read again, or a
-//! note with the reason why there is none. If recursion is cut, no reference to an existing definition is left.
+//! Inlining ends within its budget. The result is a document within the budget that can be read again, or a note with
+//! the reason why there is no document. If recursion is cut, no reference to an existing definition remains.
 
 
 use crate::documents::with_document;

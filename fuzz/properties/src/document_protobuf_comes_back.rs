@@ -1,5 +1,5 @@
-//! What gnostic's models keep of a document survives its protobuf form: decoding and encoding gives the same bytes. Any
-//! bytes are either decoded or refused.
+//! The protobuf form keeps everything that gnostic's models keep of a document: decoding and encoding gives the same
+//! bytes. Any bytes are either decoded or refused.
 
 
 use crate::documents::with_document;

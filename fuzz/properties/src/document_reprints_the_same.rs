@@ -1,5 +1,5 @@
-//! Reading and printing an OpenAPI document gives a document, and doing it again changes nothing more, with either
-//! profile. Every note has a location in the document.
+//! Reading and printing an OpenAPI document gives a document, and doing so again changes nothing, with either profile.
+//! Every note has a location in the document.
 
 use kubeshape_convert::{v2, v3};
 use kubeshape_schema::print::Style;

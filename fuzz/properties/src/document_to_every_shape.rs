@@ -1,5 +1,5 @@
-//! A document that can be read converts to every shape without a panic: v3 and v2 that can be read again,
-//! structured-merge-diff schemas that read back, JSON Schema that is JSON, and other names. Every note has a location.
+//! A document that can be read converts to every shape without a panic: v3, v2 and structured-merge-diff schemas that
+//! can be read again, JSON Schema that is JSON, and documents with other names. Every note has a location.
 
 
 use crate::documents::with_document;

@@ -1,5 +1,5 @@
 //! Whatever a downstream server responds, reading its index, its discovery and its v2 document does not panic, and the
-//! result prints and reads back equal.
+//! result is equal when it is printed and read again.
 
 use kubeshape_publish::Profile;
 use kubeshape_discovery::print::{AggregatedVersion, Encoding, aggregated};

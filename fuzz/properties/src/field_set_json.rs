@@ -1,5 +1,5 @@
-//! A field set that can be read is written, read and written the same. Version 6.3.3 accepts what 6.4.2 accepts, as the
-//! same set. The set operations agree with each other.
+//! A field set that can be read is the same when it is written, read and written again. Version 6.3.3 accepts what
+//! 6.4.2 accepts, as the same set. The set operations agree with each other.
 
 use kubeshape_smd::fieldpath::Set;
 use kubeshape_smd::value::Compat;

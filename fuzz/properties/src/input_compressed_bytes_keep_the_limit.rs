@@ -1,5 +1,5 @@
-//! Compressed bytes, broken or not, are never unpacked beyond the limit, give the same result again, and give back the
-//! original. Reading them gives the same as reading the original bytes.
+//! Compressed bytes, broken or not, are never unpacked beyond the limit, have the same result the second time, and
+//! unpack to the original. Reading them has the same result as reading the original bytes.
 
 use kubeshape_input::{Limits, UnpackError, read, unpack};
 use std::io::Write;

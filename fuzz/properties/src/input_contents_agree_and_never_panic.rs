@@ -1,4 +1,4 @@
-//! Any bytes give the same documents, contents and findings, whether documents are owned or borrowed and whether the
+//! Any bytes have the same documents, contents and findings, whether documents are owned or borrowed and whether the
 //! bytes are compressed. Every finding about an input has a location in it, and can be printed.
 
 use kubeshape_input::{Content, Finding, Limits, Reader, read};

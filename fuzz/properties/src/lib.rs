@@ -1,4 +1,5 @@
-//! The properties that the fuzz targets check. Each is a function of bytes that panics if the property does not hold.
+//! The properties that the fuzz targets check. Each is a function of bytes that panics if the bytes violate the
+//! property.
 //!
 //! A fuzz target calls one of them. The tests of this package call all of them, with their seeds and with changed
 //! seeds.
@@ -17,7 +18,7 @@ use arbitrary::{Arbitrary, Unstructured};
 pub struct Property {
     /// Its name, which is that of the fuzz target.
     pub name: &'static str,
-    /// Panics if it does not hold for these bytes.
+    /// Panics if these bytes violate the property.
     pub holds: fn(&[u8]),
 }
 

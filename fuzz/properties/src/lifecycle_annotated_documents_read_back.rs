@@ -1,5 +1,5 @@
-//! For any Go source and any document: reading, checking and annotating end; without the extension, the document is the
-//! original; and a second run changes nothing.
+//! For any Go source and any document: reading, checking and annotating end. Without the extension, the document is the
+//! original. A second run changes nothing.
 
 use kubeshape_input::{Document, Limits, Source, read};
 use kubeshape_lifecycle::annotate::{EXTENSION, annotate};
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Separates the Go source from the document.
 const CUT: &str = "\n=====\n";
 
-/// Everything before the first line of equal signs is Go source of types and gates; the rest is a document.
+/// Everything before the first line of equal signs is Go source with types and gates. The rest is a document.
 pub fn holds(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (go, document) = text.split_once(CUT).unwrap_or((&text, ""));

@@ -1,6 +1,7 @@
 //! For any schemas and any objects: warnings about fields are bounded, can be sent, and have the location of their
-//! fields, and they are the same for inputs that change one by one. The same holds for the findings about the entries
-//! of the schemas, and one release reports the same about a definition's fields as several releases do.
+//! fields, and they are the same for inputs that change one by one. This is also true for the findings about the
+//! entries of the schemas. A check of one release reports the same about a definition's fields as a check of several
+//! releases.
 
 use kubeshape_input::{Document, Limits, read};
 use kubeshape_lifecycle::{Version, entries};

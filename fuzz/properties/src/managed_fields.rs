@@ -1,5 +1,5 @@
-//! Whatever an object's managed fields are, reading and writing them changes nothing after the first time, and applies
-//! and updates end with an object or an error.
+//! Whatever an object's managed fields are, reading and writing them changes nothing after the first time. Applies and
+//! updates end with an object or an error.
 
 use kubeshape_smd::managed::{ChangeApiVersion, FieldManager, Gvk, Kinds, Ownership, Time, entries, extract, upgrade};
 use kubeshape_smd::typed::Types;
@@ -68,7 +68,7 @@ pub fn holds(data: &[u8]) {
     }
     if let Ok(after) = manager.update(Some(live), new, "u", Time(1), &arena) {
         written(after, &arena);
-        // Nothing changes any more. An object that is not tracked is not checked.
+        // The second time, nothing changes. An object that is not tracked is not checked.
         if after.get("metadata").and_then(|meta| meta.get("managedFields")).is_none() {
             return;
         }

@@ -1,4 +1,4 @@
-//! The order of fields in an object or a definition changes no answer: neither the verdicts of releases, nor the
+//! The order of fields in an object or a definition changes no result: neither the verdicts of releases, nor the
 //! results and costs of rules for objects.
 
 use kubeshape_check::{Check, Releases};

@@ -1,5 +1,5 @@
 //! Whatever clients send, responses have the form that they declare, and every stored object can be read, has its own
-//! name, and has its revision. Objects stored at a revision are found again, and the events of a watch lead to the
+//! name, and has its revision. Objects stored at a revision can be found again, and the events of a watch result in the
 //! stored objects.
 
 use kubeshape_objects::accept::Form;

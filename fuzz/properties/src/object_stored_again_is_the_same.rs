@@ -27,7 +27,7 @@ pub fn holds(data: &[u8]) {
     let Some(root) = definition.document(source).root() else { return };
     let Some(manifest) = manifests(root).0.into_iter().next() else { return };
     let Some(crd) = manifest.read(&arena).value else { return };
-    // A default that the server rejects may be one that it would not store, such as a null.
+    // The server may reject a default that it would not store, such as a null.
     let definition = Definition::read(manifest, Defaults::Set, &arena).value;
     let errors = definition.map(|definition| validate(&definition, Release::DEFAULT)).unwrap_or_default();
     if errors.iter().any(|error| error.path.split('.').any(|field| field == "default")) {

@@ -3,7 +3,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub(crate) mod args {
-    //! The part of the command's arguments that names are built with.
+    //! The part of the command's arguments from which names are built.
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Shape {
@@ -69,8 +69,7 @@ fn all([a, b, c]: [&str; 3]) -> Vec<String> {
     out
 }
 
-/// Returns what distinguishes results: a folder is a plural and a group, which are distinguished by their joined
-/// string.
+/// Returns the key of a result: a folder is a plural and a group, which are distinguished by their joined string.
 fn key([a, b, c]: [&str; 3]) -> (String, String) {
     (format!("{a}.{b}"), c.to_owned())
 }

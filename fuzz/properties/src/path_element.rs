@@ -1,4 +1,5 @@
-//! A path element that can be read is written, read and written the same, and keeps its place in the order of elements.
+//! A path element that can be read is the same when it is written, read and written again, and keeps its position in
+//! the order of elements.
 
 use kubeshape_smd::Bump;
 use kubeshape_smd::fieldpath::PathElement;

@@ -1,4 +1,4 @@
-//! Every request target has a route. The path of a route, written and read again, has the same route.
+//! Every request target has a route. If the path of a route is written and read again, it has the same route.
 
 use kubeshape_server::http::route::Route;
 use kubeshape_server::http::target::{decoded, encoded, parameters};

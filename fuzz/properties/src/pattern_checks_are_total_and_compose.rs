@@ -1,5 +1,5 @@
-//! Every string is a pattern or has a mistake in one of its parts; what is built from a pattern is a pattern, too,
-//! unless it is too large; and patterns become JSON.
+//! Every string is a pattern or has a mistake in one of its parts. A combination of patterns is a pattern, unless it is
+//! too large. Patterns can be written as JSON.
 
 use kubeshape_convert::jsonschema::{Options, from_structural};
 use kubeshape_schema::{Bump, Extra, Gvk, Schema, Type};

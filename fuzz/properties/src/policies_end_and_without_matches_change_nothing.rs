@@ -1,5 +1,5 @@
 //! Whatever policies are, evaluating a request ends within its budgets. A policy whose rules do not match changes
-//! nothing, the order of the documents does not affect whether one policy decides, and the same input gives the same
+//! nothing. The order of the documents does not change the decision of a single policy. The same input gives the same
 //! decision.
 
 use kubeshape_policy::{Gvk, Operation, Release};

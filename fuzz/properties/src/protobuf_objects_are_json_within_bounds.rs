@@ -1,5 +1,5 @@
-//! Objects in protobuf become JSON of bounded size with their kind, or an error, whatever the bytes are. That JSON
-//! becomes protobuf again, with the same contents.
+//! Any bytes of an object in protobuf become JSON of bounded size with its kind, or an error. This JSON becomes
+//! protobuf again, with the same contents.
 
 use kubeshape_yaml::{Limits, Stream, Tape};
 
@@ -15,7 +15,7 @@ pub fn holds(data: &[u8]) {
     let (Some(kind), Some(api_version)) = (object["kind"].as_str(), object["apiVersion"].as_str()) else {
         panic!("an object without its kind");
     };
-    // Parts that are JSON themselves may contain what no object can have, such as numbers without bounds.
+    // Parts that are JSON themselves may contain values that no object can have, such as unbounded numbers.
     let is_read = Stream::new(&json, Limits::default()).is_ok_and(|mut all| matches!(all.next(&mut Tape::new()), Some(Ok(()))));
     if !is_read {
         return;

@@ -1,5 +1,5 @@
-//! A published definition that is printed, read and printed again is the same. Free values are doubles when a document
-//! is read, so large integers are rounded once, and not again.
+//! A published definition is the same when it is printed, read and printed again. Free values are doubles when a
+//! document is read, so large integers are rounded the first time only.
 
 use crate::resources::resources;
 use kubeshape_schema::print::{self, Style};
@@ -13,7 +13,7 @@ pub fn holds(data: &[u8]) {
     resources(data, |resource| {
         for version in resource.versions() {
             for fragment in version.v3_fragments().schemas {
-                // A server accepts only such names, and a reference to another one is escaped when it is read.
+                // A server accepts only such names, and a reference to another name is escaped when it is read.
                 let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
                 if !fragment.name.chars().all(is_plain) {
                     continue;
@@ -49,7 +49,7 @@ fn with_doubles(json: &[u8]) -> Value {
         match value {
             Value::Number(number) => {
                 let double = number.as_f64().expect("a number of JSON");
-                // Small integers keep their form, so that they are compared as they are printed.
+                // Small integers keep their form, so their printed forms are compared.
                 if double.abs() >= 9e15 || double.fract() != 0.0 {
                     *value = Value::from(double);
                 }

@@ -1,5 +1,5 @@
-//! Whatever a server responds: a pull ends within its limits, requests only plain paths of documents, discovery and
-//! definitions, and its results can be read or rejected, as groups and as one document of all.
+//! Whatever a server responds: a pull ends within its limits and requests only plain paths of documents, discovery and
+//! definitions. Its results can be read or are rejected, as groups and as one document of all.
 
 use kubeshape_client::{
     Client, Encoding, Limits, Request, Response, Transport, TransportError, Wanted, aggregate, pull,

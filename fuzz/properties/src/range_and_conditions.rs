@@ -1,5 +1,5 @@
-//! Ranges and conditions of requests have the results of a simple model; and whatever the headers are, ranges are
-//! within the content, and together they are not longer than it.
+//! Ranges and conditions of requests have the results of a simple model. Whatever the headers are, ranges are within
+//! the content, and together they are at most as long.
 
 use kubeshape_server::http::conditional::{Conditions, Outcome, Validators, evaluate};
 use kubeshape_server::http::range::{MOST, Range, RangeError, parse};

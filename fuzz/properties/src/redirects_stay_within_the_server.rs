@@ -1,4 +1,4 @@
-//! Wherever an aggregated server redirects to: the followed URL is a path below its prefix, without `.` and `..`
+//! Whatever redirect an aggregated server sends, the followed URL is a path below its prefix, without `.` and `..`
 //! segments, and is the same when it is read again.
 
 use kubeshape_server::aggregate::AggregateOptions;

@@ -1,6 +1,6 @@
-//! Every form of any object is complete: CBOR loses nothing, an object that is exported and created again is the same,
-//! and rows of comma-separated values have no control characters and as many cells as there are columns. Any bytes are
-//! read as CBOR or rejected.
+//! Every form of any object is complete. CBOR loses nothing, an object that is exported and created again is the same,
+//! and rows of comma-separated values have no control characters and one cell per column. Any bytes are read as CBOR or
+//! rejected.
 
 use kubeshape_objects::accept::Form;
 use kubeshape_objects::store::Store;
@@ -102,7 +102,7 @@ pub fn holds(data: &[u8]) {
         for kind in ["Table", "TabularOutput", "Description", "PartialObjectMetadata"] {
             let accept = format!("application/json;as={kind};g=meta.k8s.io;v=v1");
             let request = Request { path, accept: &accept, query: "wide=1&showLabels=1&labelColumns=a", ..base };
-            // The first request creates what the second one finds.
+            // The first request caches what the second one finds.
             let [first, second] = [ask(&mut store, &request), ask(&mut store, &request)];
             assert_eq!((first.code, &first), (200, &second));
             let table = parsed(&first);

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 /// The maximum memory of a request, as a multiple of its body, its query and the stored objects.
 pub const TIMES: usize = 64;
-/// The maximum additional memory of a request: for what defaults, patches and columns may add, in several forms.
+/// The maximum additional memory of a request: defaults, patches and columns may add this much, in several forms.
 pub const BEYOND: usize = 256 << 20;
 
 /// The forms in which objects are read after each request.

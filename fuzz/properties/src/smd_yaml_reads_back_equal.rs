@@ -1,4 +1,4 @@
-//! The structured-merge-diff schema of any resource, printed as YAML, reads back as an equal schema.
+//! The structured-merge-diff schema of any resource is equal when it is printed as YAML and read again.
 
 use crate::resources::resources;
 use kubeshape_yaml::{Limits, Stream, Tape};

@@ -1,9 +1,9 @@
 //! The input is a stream of up to three objects, which are used as Pods. Applying any of them as a strategic merge
 //! patch to another one ends, and the result is not larger than both. The patch that is computed from two objects
-//! changes the first one into the second one, and so does that of kubectl if nobody else changed the object.
+//! changes the first object to the second one. kubectl's patch does the same if no other client changed the object.
 //!
-//! Upstream promises that, too. There are exceptions: nulls and directives in objects, and lists with duplicate items
-//! or items of several types.
+//! Upstream promises the same. Exceptions are nulls and directives in objects, and lists with duplicate items or items
+//! of several types.
 
 use kubeshape_builtin::Release;
 use kubeshape_registry::strategic::{Error, ThreeWay, apply, three_way, two_way};
@@ -83,7 +83,7 @@ fn nodes(value: Value<'_>) -> usize {
     }
 }
 
-/// Returns whether a value has no nulls, no directives, and only lists of different items of one type.
+/// Returns whether a value has no nulls and no directives, and all items of a list are different and have one type.
 fn is_plain(value: Value<'_>) -> bool {
     match value {
         Value::Null => false,

@@ -1,4 +1,4 @@
-//! For any stream of definitions and suites, reading and running end, and a suite that was updated passes.
+//! For any stream of definitions and suites, reading and running end, and an updated suite passes.
 
 use kubeshape_input::{Limits, read};
 use kubeshape_registry::Location;

@@ -1,7 +1,7 @@
-//! For any two definitions, a plan is built, and the second time the same one. On a server, every step is accepted.
-//! Afterwards the new definition is there, every object is stored in its storage version, and nothing is lost except
-//! what the plan reports. At no step is an object stored in a version that the definition does not have or does not
-//! list as stored.
+//! For any two definitions, a plan is built, and the second time it is the same. A server accepts every step.
+//! Afterwards the server has the new definition, every object is stored in its storage version, and nothing is lost
+//! except what the plan reports. At no step is an object stored in a version that the definition does not have or does
+//! not list as stored.
 
 use kubeshape_builtin::Release;
 use kubeshape_diff::upgrade::{Action, Answer, Cluster, Conversion, Plan, Request as Sent, When, plan};
@@ -121,7 +121,7 @@ impl Server {
         }
     }
 
-    /// Carries a plan out. Panics if a step is rejected, or if it does not end at the new definition.
+    /// Carries out a plan. Panics if a step is rejected, or if the plan does not end at the new definition.
     fn play(&mut self, name: &str, plan: &Plan) {
         for number in 0..plan.steps.len() {
             if let Err(error) = plan.carry_out(number, &mut |request| self.send(request)) {

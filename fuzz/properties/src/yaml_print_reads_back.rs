@@ -1,4 +1,5 @@
-//! The output for a document reads back as the same JSON with either reader, and any string reads back as itself.
+//! Either reader reads the printed form of a document as the same JSON, and the printed form of any string as the same
+//! string.
 
 use kubeshape_yaml::emit::Emitter;
 use kubeshape_yaml::{Limits, Path, Stream, Tape, json};

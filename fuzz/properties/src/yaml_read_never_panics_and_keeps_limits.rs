@@ -58,7 +58,7 @@ fn well_formed(tape: &Tape, source: &str, limits: Limits) {
             let _ = node.text();
             match entry.kind {
                 Kind::Int => assert!(node.as_number().is_some()),
-                // An infinite number that a repeated key replaces has no value.
+                // An infinite number has no value if a duplicate key replaces it.
                 Kind::Float => {}
                 _ => assert!(node.as_number().is_none()),
             }

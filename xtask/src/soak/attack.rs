@@ -1,4 +1,4 @@
-//! Hostile clients. Each continues with its attack, and connects again when the server ends the connection.
+//! Hostile clients. Each repeats its attack, and connects again when the server ends the connection.
 
 use super::Shared;
 use super::client::{connect, hostile};
@@ -69,7 +69,7 @@ impl Attack<'_> {
                 let _ = self.stream.write_all(&plain("/openapi/v2").repeat(2000));
                 self.wait(|_| Ok(()))
             }
-            // A body that does not end.
+            // A body without an end.
             5 => {
                 self.stream.write_all(b"POST /apis HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")?;
                 self.wait(|stream| stream.write_all(b"y"))

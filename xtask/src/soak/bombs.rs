@@ -1,5 +1,5 @@
-//! Hostile clients that send requests about objects: small ones that need much memory or much work. Each is a separate
-//! client, and repeats one kind of request.
+//! Hostile clients that send requests about objects: small requests that need much memory or much work. Each is a
+//! separate client, and repeats one kind of request.
 
 use super::client::{HONEST, Request, hostile};
 use super::{Result, Shared};
@@ -71,10 +71,10 @@ pub(super) fn prepare(shared: &Shared) -> Result {
     Ok(())
 }
 
-/// Deletes what the attacks left behind.
+/// Deletes the objects of the attacks.
 pub(super) fn tidy(shared: &Shared) {
     for path in [BOMB, CONFIG_MAPS] {
-        // Whether it was deleted shows in the memory.
+        // If the deletion failed, the memory shows it.
         let _ = Request { method: "DELETE", path, ..Request::default() }.ask(HONEST, shared.address);
     }
 }
@@ -125,7 +125,7 @@ fn one(shared: &Shared, number: usize, round: usize) -> Result {
         |path: &str, accept: &str| Request { path, accept, ..Request::default() }.ask(from, shared.address).map(|_| ());
     let large = |path: &str| format!("{path}/large-{}", round % LARGE);
     match number % 13 {
-        // Objects that are written and deleted: large, of many members, and of many levels.
+        // Objects that are written and deleted: large ones, ones with many members, and ones with many levels.
         0 => {
             let data: String = (0..60_000).fold(String::new(), |mut out, n| {
                 let _ = write!(out, r#","k{n}":"v""#);
@@ -150,7 +150,7 @@ fn one(shared: &Shared, number: usize, round: usize) -> Result {
             steps.extend(vec![json!({"op": "add", "path": "/data/0", "value": 1}); 5_000]);
             ask("PATCH", &large(CONFIG_MAPS), PATCH, &Value::from(steps).to_string())
         }
-        // Defaults: of an object that is applied, and late ones of stored objects.
+        // Defaults of an applied object, and defaults that are inserted when stored objects are read.
         5 => ask(
             "PATCH",
             &format!("{BOMBS}/a{number}?fieldManager=m"),
@@ -177,7 +177,7 @@ fn one(shared: &Shared, number: usize, round: usize) -> Result {
             let items: Vec<String> = (0..2_000).map(|n| format!("x{n}")).collect();
             ask("POST", BOMBS, "application/json", &bomb("r", &json!({"rule": {"a": items, "b": r"\pL{40}|"}})))
         }
-        // A definition of many versions and of many rules, which is deleted again.
+        // A definition with many versions and many rules, which is deleted again.
         11 => {
             let rule = |n: usize| {
                 let rule = format!(r"self.matches('^(\\pL{{40}}|x{n})$')");

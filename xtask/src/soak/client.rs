@@ -1,4 +1,4 @@
-//! An HTTP/1.1 client with an address of its own: the server treats each address as a client.
+//! An HTTP/1.1 client with its own address: the server treats each address as a client.
 
 use super::Result;
 use super::report::BOUND;

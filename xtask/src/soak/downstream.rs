@@ -1,4 +1,4 @@
-//! An API server for aggregation that responds, is silent and is gone in turns.
+//! An API server for aggregation that alternates: it responds, is silent, or is unreachable.
 
 use super::Result;
 use std::io::{Read, Write};

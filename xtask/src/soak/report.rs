@@ -1,4 +1,4 @@
-//! What a soak measured, and whether it met the targets.
+//! The measurements of a soak, and whether they meet the targets.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
@@ -6,9 +6,9 @@ use std::time::Duration;
 
 /// The time within which an honest request must get a response.
 pub(super) const BOUND: Duration = Duration::from_secs(10);
-/// Of a thousand honest writes, the slowest ten are ignored: this is the 99th percentile.
+/// The share of honest writes that must meet the target, out of a thousand: the 99th percentile.
 const MOST_WRITES: usize = 990;
-/// All hostile clients connect at the same time, and have to wait for each other's places. The time until then is
+/// All hostile clients connect at the same time, and wait until others are closed. The time until all are connected is
 /// reported separately.
 const ARRIVAL: Duration = Duration::from_secs(5);
 /// The KiB by which memory may grow after the first two thirds, in addition to a fifth.
@@ -199,7 +199,7 @@ impl Report {
         Report { text: lines.join("\n"), targets }
     }
 
-    /// Returns the targets that were missed.
+    /// Returns the missed targets.
     pub(crate) fn missed(&self) -> Vec<&'static str> {
         self.targets.iter().filter(|target| !target.is_met).map(|target| target.name).collect()
     }

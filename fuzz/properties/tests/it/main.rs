@@ -1,4 +1,4 @@
-//! Every property holds for its seeds, and for seeds with small changes. The changes are the same in every run.
+//! Checks every property with its seeds, and with seeds that have small changes. The changes are the same in every run.
 
 use kubeshape_corpus::generate::expression::{Expressions, Type, damaged};
 use kubeshape_corpus::generate::{Draw, definition};
@@ -95,7 +95,7 @@ struct Running<'a> {
 }
 
 impl Drop for Running<'_> {
-    // A test may print what it found.
+    // A test may print its input.
     #[allow(clippy::print_stderr)]
     fn drop(&mut self) {
         if thread::panicking() {
@@ -132,7 +132,7 @@ fn properties_hold_for_seeds_and_changed_seeds() {
         for _ in 0..workers {
             scope.spawn(|| {
                 while let Some(property) = ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    // A program of its own counts the memory.
+                    // A separate program counts the memory.
                     if property.name != MEMORY {
                         check(property);
                     }
@@ -207,7 +207,7 @@ fn every_property_has_a_target() {
     assert_eq!(targets, ALL.len(), "a target in fuzz/fuzz_targets checks no property of fuzz/properties");
 }
 
-/// JSON has the same values whichever crate reads it.
+/// Values of JSON do not depend on the crate that reads it.
 #[test]
 fn values_do_not_depend_on_the_crate_that_reads_them() {
     use kubeshape_smd::{Bump, ToValue};

@@ -1,4 +1,4 @@
-//! One request takes a bounded multiple of the memory that it reads. All memory of the program is counted, so nothing
+//! The memory of one request is at most a multiple of what it reads. All memory of the program is counted, so nothing
 //! else runs in it.
 
 use kubeshape_properties::targets;
