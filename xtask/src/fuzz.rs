@@ -39,7 +39,7 @@ pub(crate) fn run_all(arguments: &[&str]) -> Result {
     let (seconds, wanted) = match arguments {
         [] => (SECONDS, &[][..]),
         [seconds, wanted @ ..] => {
-            (seconds.parse().map_err(|error| format!("{seconds} is no number of seconds: {error}"))?, wanted)
+            (seconds.parse().map_err(|error| format!("{seconds} is not a number of seconds: {error}"))?, wanted)
         }
     };
     let host = host()?;

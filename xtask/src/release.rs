@@ -42,11 +42,13 @@ const SOURCES: [Source; 18] = [
 /// What to do with the output.
 const STEPS: &str = "\
 To add the release:
-1. Add a line to base/builtin/src/release.rs and an empty file to base/builtin/data/, and run `cargo xtask builtin --update`.
+1. Add a line to base/builtin/src/release.rs and an empty file to base/builtin/data/, and run
+   `cargo xtask builtin --update`.
 2. Raise `NEWEST` in base/schema/src/release.rs, judge/cel/src/release.rs and serve/server/src/features.rs.
-3. Give every change that is listed above to the table in the file that is named beside it, with the release. Begin with the
-   texts: each is a message that a client can see.
-4. Write the number into the help of `--kubernetes` and `--emulate`, and into docs/releases.md. Tests say where it is missing.
+3. Add every change above to the table in the file that is named with it, with the release. Begin with the
+   strings: each is a message that a client can see.
+4. Write the number into the help of `--kubernetes` and `--emulate`, and into docs/releases.md. Tests fail where it is
+   missing.
 ";
 
 /// Prints the differences between a release and the previous one: files that changed, and strings that were added or

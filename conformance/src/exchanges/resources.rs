@@ -216,9 +216,9 @@ pub(super) fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, q
 fn without_oldest(body: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(body).ok()?;
     let (before, rest) = text.split_once("too old resource version: ")?;
-    let (asked, rest) = rest.split_once(" (")?;
+    let (requested, rest) = rest.split_once(" (")?;
     let (_, behind) = rest.split_once(')')?;
-    Some(format!("{before}{asked}{behind}"))
+    Some(format!("{before}{requested}{behind}"))
 }
 
 /// Returns a table, or a stream of tables, without the cells whose paths have a wildcard: Go walks maps in random

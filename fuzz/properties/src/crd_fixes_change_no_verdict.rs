@@ -17,7 +17,7 @@ pub fn holds(data: &[u8]) {
         let (plan, problems) = planned(before, types);
         let new = fix::apply(text, &plan.edits);
         let Some((new, tape)) = read(new.as_bytes()) else { panic!("the text cannot be read after edits:\n{new}") };
-        let after = tape.document(new).root().expect("the text holds a document after edits");
+        let after = tape.document(new).root().expect("a document after the edits");
         assert!(fix::is_made(before, after, &plan), "{new}");
         let (again, remaining) = planned(after, types);
         if types == Types::Kept {

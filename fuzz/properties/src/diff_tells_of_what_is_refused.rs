@@ -148,7 +148,7 @@ fn refuses_nothing<'a>(old: &Crd<'a>, new: &Crd<'a>, arena: &'a Bump) {
 fn compare<'o>((old, new): &'o (Resource<'_>, Resource<'_>), object: Value<'o>, arena: &'o Bump) {
     if errors(old, object, arena).is_empty() {
         let errors = errors(new, object, arena);
-        assert!(errors.is_empty(), "nothing is told, and {object:?} is refused: {errors:?}");
+        assert!(errors.is_empty(), "no change is reported, and {object:?} is refused: {errors:?}");
     }
 }
 

@@ -88,7 +88,7 @@ pub fn holds(data: &[u8]) {
             let event = event.expect("an event");
             let name = event["object"]["metadata"]["name"].as_str().expect("a name").to_owned();
             if event["type"] == "DELETED" {
-                known.remove(&name).expect("it was told");
+                known.remove(&name).expect("an event about an object that the watch has shown");
             } else {
                 known.insert(name, event["object"].clone());
             }

@@ -67,7 +67,7 @@ fn all(snapshot: &Snapshot) -> BTreeMap<String, (String, Vec<u8>)> {
         let (json, gzip) = (document.json().to_bytes().to_vec(), document.gzip().to_bytes());
         let mut unpacked = Vec::new();
         std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&*gzip), &mut unpacked).expect("gzip");
-        assert!(unpacked == json, "{name} is not what its compressed form holds");
+        assert!(unpacked == json, "{name} differs from its compressed form");
         out.insert(name, (document.hash().to_string(), json));
     };
     for (path, leaf) in &snapshot.v3 {

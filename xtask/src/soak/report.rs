@@ -137,7 +137,7 @@ impl Report {
         let asked = seen.answered.len() + seen.failures.len();
         let last = |answered: &[Answered]| answered.last().map(|answered| answered.time);
         let livez = [at(&livez, 500), last(&livez)];
-        let show = |time: Option<Duration>| time.map_or("not asked".to_owned(), |time| format!("{time:.2?}"));
+        let show = |time: Option<Duration>| time.map_or("no request".to_owned(), |time| format!("{time:.2?}"));
         let within = |time: Option<Duration>, bound| time.is_some_and(|time| time <= bound);
         let before = thirds.iter().rev().skip(1).map(|[.., most]| *most).max();
         let after = thirds.last().map(|[.., most]| *most);
@@ -179,7 +179,7 @@ impl Report {
                 measured: format!("{} MiB at most", seen.peak >> 10),
             },
             Target {
-                name: "memory is given back",
+                name: "memory is returned",
                 is_met: seen.after <= seen.before + bounds.left,
                 measured: format!("{} MiB afterwards, {} MiB before", seen.after >> 10, seen.before >> 10),
             },
@@ -290,7 +290,7 @@ mod tests {
             (Seen { memory: vec![1], ..good() }, &["memory is flat"]),
             (Seen { writes: vec![answered(1001)], ..good() }, &["99 % of the writes in time"]),
             (Seen { peak: 3 << 20, ..good() }, &["memory is bounded"]),
-            (Seen { after: 300 << 10, ..good() }, &["memory is given back"]),
+            (Seen { after: 300 << 10, ..good() }, &["memory is returned"]),
             (Seen { stopped: None, ..good() }, &["the server stops"]),
         ] {
             let report = report(seen);

@@ -35,7 +35,7 @@ mod tests {
         let schema = "  - name: v1\n    schema:\n      openAPIV3Schema:\n        description: Text.\n";
         for (names, expected) in [("", 1), ("    shortNames:\n    - x\n", 1)] {
             let text = format!("spec:\n  names:\n    plural: as\n{names}  versions:\n{schema}{schema}");
-            let changed = changed_text(&text, "here").expect("a text as machines write it");
+            let changed = changed_text(&text, "here").expect("a string as machines write it");
             assert_eq!(changed.matches("    - here\n").count(), expected, "{changed}");
             assert_eq!(changed.matches("shortNames:").count(), 1, "{changed}");
             assert_eq!(changed.matches("description: Is here Text.").count(), 2, "{changed}");

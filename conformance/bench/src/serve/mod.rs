@@ -41,12 +41,12 @@ pub(crate) fn all(arguments: &[String]) -> ExitCode {
         eprintln!("serve: a FOLDER of CustomResourceDefinitions is needed");
         return ExitCode::from(2);
     };
-    let beside = std::env::current_exe().ok().map(|own| own.with_file_name("kubeshape"));
+    let sibling = std::env::current_exe().ok().map(|own| own.with_file_name("kubeshape"));
     let counts = value("--counts").unwrap_or_else(|| "1000,10000".to_owned());
     let plan = Plan {
         folder: PathBuf::from(folder),
         base: value("--base").map(PathBuf::from),
-        program: value("--program").map(PathBuf::from).or(beside).unwrap_or_else(|| PathBuf::from("kubeshape")),
+        program: value("--program").map(PathBuf::from).or(sibling).unwrap_or_else(|| PathBuf::from("kubeshape")),
         oracle: value("--oracle").map(PathBuf::from).or_else(build_oracle),
         time: Duration::from_millis(value("--time").and_then(|ms| ms.parse().ok()).unwrap_or(2000)),
         counts: counts.split(',').filter_map(|count| count.parse().ok()).collect(),

@@ -57,8 +57,8 @@ const RECORDED: [(&str, f64); 2] = [("get", 899.0), ("server-side apply", 490.0)
 /// `serve-objects [--program KUBESHAPE] [--time MS]`
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let value = |flag: &str| arguments.iter().position(|a| a == flag).and_then(|i| arguments.get(i + 1)).cloned();
-    let beside = std::env::current_exe().ok().map(|own| own.with_file_name("kubeshape"));
-    let program = value("--program").map(PathBuf::from).or(beside).unwrap_or_else(|| PathBuf::from("kubeshape"));
+    let sibling = std::env::current_exe().ok().map(|own| own.with_file_name("kubeshape"));
+    let program = value("--program").map(PathBuf::from).or(sibling).unwrap_or_else(|| PathBuf::from("kubeshape"));
     let time = Duration::from_millis(value("--time").and_then(|ms| ms.parse().ok()).unwrap_or(3000));
     match measure(&program, time) {
         Ok(()) => ExitCode::SUCCESS,

@@ -60,7 +60,7 @@ pub(super) fn documents(plan: &Plan, scratch: &Path, table: &mut Table) -> Resul
     let tag = ask(servers.ours.address, &index)?.header("etag").unwrap_or_default().to_owned();
     let ours = servers.of_ours(&Request::get("/openapi/v3", &[JSON, ("If-None-Match", &tag)]), 304)?;
     let theirs = servers.of_theirs(&index, 200)?;
-    table.compared("v3 index, 304 beside Go's 200", ours.seconds, theirs.map(|t| t.seconds), 0.5, Unit::Seconds);
+    table.compared("v3 index, 304 compared with Go's 200", ours.seconds, theirs.map(|t| t.seconds), 0.5, Unit::Seconds);
     let document = ask(servers.ours.address, &Request::get("/openapi/v2", &[JSON]))?;
     let size = format!("v2 document of {} KB", document.body.len() / 1024);
     servers.not_modified(&format!("{size}, 304"), "/openapi/v2", JSON, table)?;
