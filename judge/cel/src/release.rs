@@ -180,22 +180,22 @@ macro_rules! changes {
 
 changes! {
     29 {
-        /// `has()` costs no more than what it looks into.
+        /// `has()` costs no more than its operand.
         FreePresenceTests,
         /// Errors about `has()` are placed at its argument.
         PlacesOfHas,
         /// The checker reports no errors that only follow from others, and leaves elements of several types to the
         /// checks of literals.
         ErrorsOnce,
-        /// The longest value of an enum of strings is the bound of their length.
+        /// The longest value of a string enum bounds the length of the string.
         EnumsBoundLength,
     }
     30 {
-        /// The strings of quantities cost what it takes to read them.
+        /// The cost of a quantity includes parsing its string.
         QuantitiesCost,
     }
     31 {
-        /// Looking into a variable that is an error costs nothing.
+        /// Selecting a field of a variable that is an error costs nothing.
         ErrorsEndPaths,
     }
     32 {
@@ -203,9 +203,9 @@ changes! {
         BoundedEquality,
     }
     33 {
-        /// The size of what a variable is bound to is known where the variable is used.
+        /// The estimate uses the size of the value that a variable is bound to.
         SizesOfVariables,
-        /// The grammar has names in backticks.
+        /// The grammar allows names in backticks.
         QuotedFieldsInGrammar,
     }
     34 {
@@ -213,17 +213,17 @@ changes! {
         IntOrStringLength,
     }
     37 {
-        /// Names of fields in backticks are taken.
+        /// Field names in backticks are accepted.
         QuotedFields,
         /// `matches(text, pattern)` costs as much as `text.matches(pattern)`.
         MatchesAsFunction,
-        /// The two names in the metadata of a resource have the length that they can have.
+        /// Estimates use the maximum length of the two names in the metadata of a resource.
         NamesOfResources,
-        /// `startsWith` and `endsWith` cost what it takes to read their argument.
+        /// The cost of `startsWith` and `endsWith` includes reading their argument.
         PrefixesCost,
-        /// `duration()` takes no integers.
+        /// `duration()` does not accept integers.
         NoDurationsOfIntegers,
-        /// What an optional holds stays the value that it is when a condition chooses the optional.
+        /// An optional keeps its nested value when a condition chooses the optional.
         OptionalsKeepValues,
     }
 }

@@ -116,9 +116,9 @@ macro_rules! changes {
 
 changes! {
     29 {
-        /// `optionalOldSelf` of rules is known, although it is dropped.
+        /// `optionalOldSelf` of rules is a known field, but is dropped.
         KnownOptionalOldSelf,
-        /// Values outside of an enumeration leave rules unchecked, as values of the wrong type do.
+        /// If a value is not in its enum, rules are not evaluated, as with a value of the wrong type.
         EnumsBlockRules,
         /// Names of finalizers without a domain give a warning.
         WarningsOfFinalizers,
@@ -126,15 +126,15 @@ changes! {
     30 {
         /// `optionalOldSelf` of rules is kept and checked.
         OptionalOldSelf,
-        /// Errors about what an update did not change are dropped, those of rules become warnings.
+        /// Errors about unchanged values in an update are dropped. Errors of rules become warnings.
         Ratcheting,
-        /// Of a value with several broken rules, each has the path of its own field.
+        /// If a value breaks several rules, each error has the path of its own field.
         OwnFieldPaths,
     }
     31 {
         /// `selectableFields` is kept and checked. Older servers drop it.
         SelectableFields,
-        /// `additionalProperties: false` may stand below `allOf`, `anyOf`, `oneOf` and `not`.
+        /// `additionalProperties: false` is allowed below `allOf`, `anyOf`, `oneOf` and `not`.
         NestedAdditionalPropertiesFalse,
         /// Errors of the schema about a status have the whole path.
         PathsOfStatus,
@@ -142,11 +142,11 @@ changes! {
     32 {
         /// The warning about a finalizer with a dot says that it lacks a path.
         PathsOfFinalizers,
-        /// Errors about long values have one wording for all of them.
+        /// All errors about long values have the same wording.
         OneWordingOfLengths,
     }
     33 {
-        /// Updates of the status drop errors about what did not change, too.
+        /// Errors about unchanged values are also dropped in updates of the status.
         RatchetingOfStatus,
         /// Errors about stored versions say why a version must remain.
         ReasonsOfStoredVersions,
@@ -158,11 +158,11 @@ changes! {
         ValuesInJson,
         /// Formats of strings that the server does not know give a warning.
         UnknownStringFormats,
-        /// Some messages do not repeat the name of their field, and a limit of one has a singular.
+        /// Some messages do not repeat the name of their field, and a limit of one is in the singular.
         ShortMessages,
     }
     35 {
-        /// Errors about broken rules show the value in place of its type.
+        /// Errors about broken rules show the value instead of its type.
         ValuesOfBrokenRules,
         /// Messages about keys and values of labels name label keys, and count bytes.
         LabelKeys,
@@ -180,9 +180,9 @@ changes! {
     37 {
         /// Sets of objects and of arrays give a warning.
         SetsOfContainers,
-        /// Of equal errors about metadata one is reported.
+        /// Equal errors about metadata are reported once.
         MetadataErrorsOnce,
-        /// Empty fields of owner references and of managed fields are required, with the place of the reference.
+        /// Empty fields of owner references and of managed fields are `Required` errors with the index of the entry.
         RequiredFieldsOfOwners,
         /// A patch that is malformed is refused before its object is looked up, and errors say "patch" where they said
         /// "YAML".
@@ -195,7 +195,7 @@ changes! {
         GenerationsOfAutoscalers,
         /// An update of a StatefulSet names each field that may not change.
         FieldsOfStatefulSets,
-        /// The selector of a Job and the labels that belong to it are checked when it is created only.
+        /// The selector of a Job and its labels are checked only on creation.
         SelectorsOfNewJobs,
         /// Names of admission policies, their bindings and webhook configurations may not end in `.static.k8s.io`.
         StaticNames,
