@@ -4,11 +4,12 @@
 //! and then committed one after the other. If an object changed in between, the request is prepared again, like in
 //! etcd's clients.
 
+use crate::http::work;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use kubeshape_objects::accept::Form;
 use kubeshape_objects::store::Store;
-use kubeshape_objects::{Api, DEFINITIONS, Moment, Outcome, Reply, Request, Status, Todo, Watch};
+use kubeshape_objects::{Api, DEFINITIONS, Moment, Outcome, Reply, Request, Status, Todo, Watch, Write};
 use kubeshape_registry::{Now, Object, Time};
 use std::collections::VecDeque;
 use std::fmt;
@@ -310,22 +311,20 @@ impl Objects {
     pub(crate) fn answer(self: &Arc<Self>, request: &Request<'_>, moment: &Moment<'_>) -> Option<Answered> {
         let mut began = Instant::now();
         let mut attempts = 0;
-        // A request that takes long to prepare would block other writers.
-        while attempts < ATTEMPTS || (attempts < MOST_ATTEMPTS && began.elapsed() > SHORT) {
+        // A request that takes long to prepare would block other writers. One on a thread that lets others pass is prepared
+        // until its time is over.
+        while attempts < ATTEMPTS || (attempts < MOST_ATTEMPTS && began.elapsed() > SHORT) || work::is_behind_others() {
             attempts += 1;
             began = Instant::now();
-            let api = self.api.load();
+            let api = self.api();
             let write = match api.prepare(&self.store.load(), request, moment)? {
                 Outcome::Reply(reply) => return Some(Answered::Reply(reply)),
                 Outcome::Watch(watch) => return Some(Answered::Watch(watch)),
                 Outcome::Write(write) => write,
             };
-            let writing = self.lock();
-            // A definition that changed in between decides whether the object may still be stored.
-            let is_current = Arc::ptr_eq(&api, &self.api.load());
-            let mut store = Store::clone(&self.store.load());
-            if let (true, Ok(reply)) = (is_current, api.commit(&mut store, &write)) {
-                return Some(Answered::Reply(self.written(writing, store, moment.now, reply)));
+            let (objects, now) = (Arc::clone(self), moment.now);
+            if let Some(reply) = work::in_front(move || objects.commit(&api, &write, now)).flatten() {
+                return Some(Answered::Reply(reply));
             }
         }
         let writing = self.lock();
@@ -333,6 +332,16 @@ impl Objects {
         let mut store = Store::clone(&self.store.load());
         let reply = api.answer(&mut store, request, moment)?;
         Some(Answered::Reply(self.written(writing, store, moment.now, reply)))
+    }
+
+    /// Makes prepared changes. `None` if something that they are based on has changed.
+    fn commit(self: &Arc<Self>, api: &Arc<Api>, write: &Write, now: Time) -> Option<Reply> {
+        let writing = self.lock();
+        // A definition that changed in between decides whether the object may still be stored.
+        let is_current = Arc::ptr_eq(api, &self.api.load());
+        let mut store = Store::clone(&self.store.load());
+        let reply = is_current.then(|| api.commit(&mut store, write).ok()).flatten()?;
+        Some(self.written(writing, store, now, reply))
     }
 
     /// Exchanges the store after a request, and reports definitions that it changed. If changes cannot be stored, the

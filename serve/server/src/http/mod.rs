@@ -25,7 +25,7 @@ mod request;
 mod resources;
 pub mod route;
 mod status;
-mod work;
+pub(crate) mod work;
 
 use crate::features::Features;
 use crate::limit::Limits;

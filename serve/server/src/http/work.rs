@@ -1,10 +1,12 @@
 //! Work that takes too long for the threads that answer requests: printing, compressing and merging large documents.
 
 use super::queue::{End, Full, LONG_AFTER, Owner, Place, Queue};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
@@ -158,13 +160,36 @@ impl Workshop {
 /// lower, so no thread of the runtime can be used.)
 fn behind_others<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> oneshot::Receiver<T> {
     let (done, working) = oneshot::channel();
+    let runtime = Handle::current();
     let run = move || {
         lower_priority();
+        BEHIND.set(Some(runtime));
         let _ = done.send(work());
     };
     // Without a thread, the receiver says that the work was interrupted.
     let _ = std::thread::Builder::new().name("kubeshape-greedy".to_owned()).spawn(run);
     working
+}
+
+thread_local! {
+    /// On a thread with a lower priority: the runtime, whose threads have the usual one.
+    static BEHIND: RefCell<Option<Handle>> = const { RefCell::new(None) };
+}
+
+/// Returns whether other threads have priority over this one.
+pub(crate) fn is_behind_others() -> bool {
+    BEHIND.with_borrow(Option::is_some)
+}
+
+/// Does work with the usual priority: on this thread if it has it, otherwise on another one. Work that holds a lock goes
+/// here: on a thread that must let others pass, it would hold the lock while these others wait for it. `None` if the server
+/// ends, or the work panics.
+pub(crate) fn in_front<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let Some(runtime) = BEHIND.with_borrow(Option::clone) else { return Some(work()) };
+    let (done, working) = mpsc::channel();
+    // A new thread has the priority of the one that starts it, so a thread of the runtime does.
+    runtime.spawn(async move { tokio::task::spawn_blocking(move || done.send(work())).await });
+    working.recv().ok()
 }
 
 /// Lowers the priority of this thread where threads have one.
@@ -192,6 +217,19 @@ mod tests {
     use tokio::time::Instant;
 
     const LONG: Duration = Duration::from_mins(1);
+
+    #[tokio::test]
+    async fn locks_are_held_on_threads_with_the_usual_priority() {
+        let place = || std::thread::current().name().map(str::to_owned);
+        assert!(!is_behind_others());
+        assert_eq!(in_front(place), Some(place()));
+        let working =
+            behind_others(move || (is_behind_others(), place(), in_front(move || (is_behind_others(), place()))));
+        let (is_behind, here, in_front) = working.await.unwrap();
+        let (is_still_behind, there) = in_front.unwrap();
+        assert!(is_behind && !is_still_behind);
+        assert_ne!(here, there);
+    }
 
     fn client(name: &str) -> Owner {
         Owner::Client(Some(Caller::User(name.into())))

@@ -3,6 +3,7 @@
 use super::activity::{Activity, Observed, Overdue, Step, of};
 use super::answer;
 use super::bind::Accepted;
+use super::fair::Fair;
 use super::linger;
 use super::service::{Endpoint, Shared};
 use super::tls::Tls;
@@ -177,6 +178,7 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let Some((first, _)) = activity.deadline(limits) else { return };
     let mut timer = std::pin::pin!(sleep_until(first));
     let mut armed = true;
+    let mut fair = Fair::new(Instant::now());
     // Whether the connection ends after the running requests.
     let mut closing = false;
     let mut draining = false;
@@ -208,8 +210,13 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         };
         let watched = std::future::poll_fn(|cx| {
             activity.turn();
-            if connection.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(Event::End);
+            if !fair.must_wait(cx) {
+                let began = std::time::Instant::now();
+                let is_over = connection.as_mut().poll(cx).is_ready();
+                fair.used(began.elapsed(), Instant::now());
+                if is_over {
+                    return Poll::Ready(Event::End);
+                }
             }
             if draining && !closing && !activity.is_fresh() {
                 return Poll::Ready(Event::FirstRequest);

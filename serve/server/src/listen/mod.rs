@@ -8,6 +8,7 @@ mod answer;
 mod bind;
 mod connection;
 mod eviction;
+mod fair;
 mod frames;
 mod guard;
 mod linger;
