@@ -4,6 +4,7 @@ mod check;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod diff;
+mod docs;
 #[cfg(any(feature = "cluster", feature = "serve"))]
 mod duration;
 mod explore;
@@ -23,6 +24,7 @@ pub(crate) use check::{AgainstStatus, CheckArgs, CheckLevel};
 #[cfg(feature = "cluster")]
 pub(crate) use cluster::{CacheArgs, CacheCommand, PullArgs};
 pub(crate) use diff::DiffArgs;
+pub(crate) use docs::{DocsArgs, DocsFormat};
 pub(crate) use explore::{ExploreArgs, GraphArgs, GraphFormat};
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, ReportArgs, allowable, selector};
 pub(crate) use lifecycle::{
@@ -117,6 +119,7 @@ pub(crate) enum Command {
     Sample(SampleArgs),
     Explore(ExploreArgs),
     Graph(GraphArgs),
+    Docs(DocsArgs),
     Lifecycle(LifecycleArgs),
     #[cfg(feature = "serve")]
     Serve(Box<ServeArgs>),

@@ -22,6 +22,7 @@ mod config;
 mod convert;
 mod definitions;
 mod diff;
+mod docs;
 mod error;
 mod explain;
 mod explore;
@@ -105,6 +106,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Command::Sample(args) => session::run(args, &setup),
         Command::Explore(args) => session::run(args, &setup),
         Command::Graph(args) => session::run(args, &setup),
+        Command::Docs(args) => session::run(args, &setup),
         Command::Lifecycle(args) => lifecycle::run(args, &setup),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, &setup),

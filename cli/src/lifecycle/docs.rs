@@ -49,7 +49,7 @@ pub(super) fn run(args: &LifecycleDocsArgs, mut session: Session) -> Result<bool
         Ok::<(), Fatal>(())
     };
     for page in docs::pages(&types, &features, &options) {
-        let name = names::page(&page.api_version, &page.kind);
+        let name = names::page(&page.api_version, &page.kind, "md");
         // Names must differ by more than case, because of some file systems.
         let key = name.to_lowercase();
         if let Some((_, first)) = pages.get(&key) {

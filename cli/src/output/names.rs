@@ -125,15 +125,15 @@ pub(crate) fn file(shape: Shape, version: &str, format: Format) -> String {
     format!("{}.{}.{suffix}", shortened(name), ending(shape))
 }
 
-/// Returns the reference page of a kind: `apps.v1/Deployment.md`, `core.v1/Pod.md`. Characters that cannot be part of a
+/// Returns the reference page of a kind with an ending: `apps.v1/Deployment.md`, `core.v1/Pod.html`. Characters that cannot be part of a
 /// name are encoded.
-pub(crate) fn page(api_version: &str, kind: &str) -> String {
+pub(crate) fn page(api_version: &str, kind: &str, ending: &str) -> String {
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("core", api_version));
     let mut group = encoded(group);
     if group.is_empty() || group.starts_with('.') {
         group.insert(0, '%');
     }
-    format!("{}.{}/{}.md", shortened(group), shortened(encoded(version)), shortened(encoded(kind)))
+    format!("{}.{}/{}.{ending}", shortened(group), shortened(encoded(version)), shortened(encoded(kind)))
 }
 
 /// Returns whether a path relative to an output folder is the name of a result, which `--prune` may delete.

@@ -2,6 +2,7 @@
 
 use super::clean::clean;
 use super::losses::count;
+use super::markup::{cell_code, code, fenced, markdown as escaped};
 use super::render;
 use kubeshape_diff::Class;
 use kubeshape_diff::upgrade::Plan;
@@ -83,7 +84,7 @@ impl Markdown {
         self.cosmetic += usize::from(is_cosmetic);
         let about = render::about(finding);
         let place = render::where_it_is(finding);
-        let place: Vec<String> = [about, place].iter().filter(|text| !text.is_empty()).map(|text| code(text)).collect();
+        let place: Vec<String> = [about, place].iter().filter(|text| !text.is_empty()).map(|text| cell_code(text)).collect();
         let notes: Vec<String> = finding.notes.iter().map(|note| format!("<br>{}", escaped(note))).collect();
         let _ = writeln!(
             self.changes[usize::from(is_cosmetic)],
@@ -166,38 +167,6 @@ impl Markdown {
     }
 }
 
-/// Appends a block of code.
-fn fenced(out: &mut String, indent: &str, language: &str, text: &str) {
-    // The fence must be longer than every fence in the text.
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat(longest.max(2) + 1);
-    let _ = writeln!(out, "{indent}{fence}{language}");
-    for line in text.lines() {
-        let _ = writeln!(out, "{indent}{}", clean(line));
-    }
-    let _ = writeln!(out, "{indent}{fence}\n");
-}
-
-/// Escapes a text so that it contains no markup.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in clean(text).chars() {
-        match c {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '#' | '|' | '~' | '@' | '!' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Returns a text as inline code.
-fn code(text: &str) -> String {
-    format!("`{}`", text.replace('`', "'"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::Markdown;
@@ -213,7 +182,7 @@ mod tests {
         markdown.block("it", "yaml", "a: ```\nb: 1");
         let text = markdown.document();
         assert!(text.contains("1 error, 0 warnings"), "{text}");
-        assert!(text.contains(r"a\*b\* \<img\> \@all in `x.example.com` at `a'.yaml`"), "{text}");
+        assert!(text.contains(r"a\*b\* \<img\> \@all in `x.example.com` at `` a`.yaml ``"), "{text}");
         assert!(text.contains("  ````yaml\n  a: ```\n  b: 1\n  ````"), "{text}");
     }
 }

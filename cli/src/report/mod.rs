@@ -15,6 +15,7 @@ mod junit;
 mod line;
 mod losses;
 mod markdown;
+pub(crate) mod markup;
 mod releases;
 mod render;
 mod sarif;

@@ -124,13 +124,13 @@ fn beyond(
 
 /// The lifecycles of fields that documents contain (KEP-2558). Servers drop the extension from
 /// CustomResourceDefinitions, so it is not among the facts of what they publish.
-struct Lifecycles<'k> {
+pub(crate) struct Lifecycles<'k> {
     kind: &'k Kind,
     schemas: Schemas,
 }
 
 impl<'k> Lifecycles<'k> {
-    fn of(kind: &'k Kind) -> Lifecycles<'k> {
+    pub(crate) fn of(kind: &'k Kind) -> Lifecycles<'k> {
         let mut schemas = Schemas::default();
         if !kind.definition().is_built_in() {
             schemas.add_annotated(kind.definition().location().document());
@@ -139,7 +139,7 @@ impl<'k> Lifecycles<'k> {
     }
 
     /// Returns how stable a field is.
-    fn at(&self, pointer: &str) -> Option<(String, String)> {
+    pub(crate) fn at(&self, pointer: &str) -> Option<(String, String)> {
         let entry = self.schemas.at(self.kind.api_version(), self.kind.kind(), pointer)?;
         Some(("lifecycle".to_owned(), entry.to_string()))
     }

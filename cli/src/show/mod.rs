@@ -5,6 +5,9 @@ mod explain;
 mod sample;
 mod table;
 
+pub(crate) use explain::Lifecycles;
+pub(crate) use sample::first_sentence;
+
 use crate::args::TypeArgs;
 use crate::error::Fatal;
 use crate::input::check_once;

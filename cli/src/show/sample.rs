@@ -118,7 +118,7 @@ fn collect(node: Node<'_>, pointer: &str, kind: &Kind, out: &mut Vec<(usize, Str
 }
 
 /// Returns the first sentence of a description, on one line.
-fn first_sentence(text: &str) -> String {
+pub(crate) fn first_sentence(text: &str) -> String {
     let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
     let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let end = line.find(". ").map_or(line.len(), |end| end + 1);

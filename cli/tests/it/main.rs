@@ -11,6 +11,7 @@ mod common;
 mod config;
 mod convert;
 mod diff;
+mod docs;
 mod documents;
 mod explore;
 mod fields;

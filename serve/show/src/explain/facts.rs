@@ -3,6 +3,9 @@
 use super::document::{is_true, items, member, text};
 use kubeshape_value::Value;
 
+/// The name of the fact that is a rule.
+pub const RULE: &str = "rule";
+
 /// Keywords whose value is shown unchanged, in the order in which they are shown.
 const KEYWORDS: [(&str, &str); 28] = [
     ("title", "title"),
@@ -34,6 +37,43 @@ const KEYWORDS: [(&str, &str); 28] = [
     ("x-kubernetes-map-type", "map type"),
     ("x-kubernetes-embedded-resource", "embedded resource"),
 ];
+
+/// A rule in CEL (`x-kubernetes-validations`). Members that the schema leaves out are empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rule {
+    /// The expression that must be true.
+    pub rule: String,
+    /// What a server says if it is false.
+    pub message: String,
+    /// The expression that makes this message.
+    pub message_expression: String,
+    /// The reason in the error: `FieldValueInvalid`, `FieldValueForbidden` and others.
+    pub reason: String,
+}
+
+/// Returns the rules of a schema, in its order.
+///
+/// # Example
+/// ```
+/// use kubeshape_show::explain::rules;
+/// use kubeshape_value::{Bump, ToValue};
+/// let schema = serde_json::json!({"x-kubernetes-validations": [{"rule": "self > 0", "message": "must be positive"}]});
+/// let arena = Bump::new();
+/// let found = rules(schema.to_value(&arena));
+/// assert_eq!((&*found[0].rule, &*found[0].message), ("self > 0", "must be positive"));
+/// ```
+pub fn rules(schema: Value<'_>) -> Vec<Rule> {
+    let read = |rule: &Value<'_>| {
+        let own = |name| text(*rule, name).to_owned();
+        Rule {
+            rule: own("rule"),
+            message: own("message"),
+            message_expression: own("messageExpression"),
+            reason: own("reason"),
+        }
+    };
+    items(schema, "x-kubernetes-validations").iter().map(read).collect()
+}
 
 /// Returns the facts in a schema about a value, each with a name in plain words.
 ///
@@ -75,13 +115,13 @@ pub fn facts(schema: Value<'_>) -> Vec<(String, String)> {
     if schema.get("x-kubernetes-preserve-unknown-fields").is_some_and(is_true) {
         out.push(("unknown fields".to_owned(), "are kept".to_owned()));
     }
-    for rule in items(schema, "x-kubernetes-validations") {
-        let message = match (text(*rule, "message"), text(*rule, "messageExpression")) {
+    for Rule { rule, message, message_expression, .. } in rules(schema) {
+        let message = match (message.as_str(), message_expression.as_str()) {
             ("", "") => String::new(),
             ("", expression) => format!(" (message: {expression})"),
             (message, _) => format!(" ({message})"),
         };
-        out.push(("rule".to_owned(), format!("{}{message}", text(*rule, "rule"))));
+        out.push((RULE.to_owned(), format!("{rule}{message}")));
     }
     if let Some(Value::List(required)) = member(schema, "required") {
         let names: Vec<&str> = required.iter().filter_map(|name| name.as_str()).collect();

@@ -2,7 +2,7 @@
 
 use super::document::{Document, Gvr, additional, items, member, text};
 use super::plaintext::{alone, type_of};
-use super::{Error, facts};
+use super::{Error, RULE, Rule, facts, rules};
 use kubeshape_value::Value;
 
 /// The maximum number of fields in a list.
@@ -24,6 +24,12 @@ pub struct Field {
     pub description: String,
     /// Other facts of the schema (see [`facts`]).
     pub facts: Vec<(String, String)>,
+    /// The rules among the facts, in parts.
+    pub rules: Vec<Rule>,
+    /// The same facts of the items of a list or the values of a map, without rules.
+    pub each: Vec<(String, String)>,
+    /// The rules of items or values.
+    pub each_rules: Vec<Rule>,
 }
 
 /// Returns all fields below a resource or one of its fields, parents first, siblings by name. If a reference leads back
@@ -65,6 +71,74 @@ pub fn fields(document: Value<'_>, gvr: Gvr<'_>, path: &[&str]) -> Result<Vec<Fi
     }
     list.all(schema, &at, &mut Vec::new(), 0)?;
     Ok(list.fields)
+}
+
+/// Returns what the schema of a resource says about the object itself: a field without a path.
+///
+/// # Errors
+/// There is no such resource.
+///
+/// # Example
+/// ```
+/// use kubeshape_show::explain::{Gvr, root};
+/// use kubeshape_value::{Bump, ToValue};
+///
+/// let gvk = serde_json::json!({"group": "example.com", "version": "v1", "kind": "Tab"});
+/// let document = serde_json::json!({
+///     "paths": {"/apis/example.com/v1/tabs": {"get": {"x-kubernetes-group-version-kind": gvk}}},
+///     "components": {"schemas": {"com.example.v1.Tab": {
+///         "description": "A tab.",
+///         "x-kubernetes-validations": [{"rule": "has(self.spec)"}],
+///         "x-kubernetes-group-version-kind": [gvk],
+///     }}},
+/// });
+/// let arena = Bump::new();
+/// let gvr = Gvr { group: "example.com", version: "v1", resource: "tabs" };
+/// let tab = root(document.to_value(&arena), gvr)?;
+/// assert_eq!((&*tab.path, &*tab.description, &*tab.rules[0].rule), ("", "A tab.", "has(self.spec)"));
+/// # Ok::<(), kubeshape_show::explain::Error>(())
+/// ```
+pub fn root(document: Value<'_>, gvr: Gvr<'_>) -> Result<Field, Error> {
+    let document = Document::new(document);
+    let gvk = document.gvk(gvr).ok_or_else(|| Error::NoResource(gvr.to_string()))?;
+    let schema = document.schema_of(gvk).ok_or_else(|| Error::NoKind(gvr.to_string()))?;
+    Ok(document.field(schema, &At::default(), text(gvk, "kind").to_owned()))
+}
+
+impl<'a> Document<'a> {
+    /// Returns what a schema says about a value.
+    fn field(&self, schema: Value<'a>, at: &At, type_name: String) -> Field {
+        let resolved = self.resolve(alone(schema));
+        let description = match text(schema, "description") {
+            "" => text(resolved, "description"),
+            own => own,
+        };
+        let of = |schema: Value<'a>, resolved: Value<'a>| {
+            let (mut all, mut own) = (facts(schema), rules(schema));
+            if resolved != schema {
+                all.extend(facts(resolved));
+                own.extend(rules(resolved));
+            }
+            (all, own)
+        };
+        let (all, own) = of(schema, resolved);
+        let (mut each, mut each_rules) = (Vec::new(), Vec::new());
+        if let Some(below) = member(resolved, "items").or_else(|| additional(resolved)) {
+            (each, each_rules) = of(below, self.resolve(alone(below)));
+            each.retain(|(name, _)| name != RULE);
+        }
+        Field {
+            path: at.path.clone(),
+            pointer: at.pointer.clone(),
+            type_name,
+            required: false,
+            description: description.to_owned(),
+            facts: all,
+            rules: own,
+            each,
+            each_rules,
+        }
+    }
 }
 
 /// A location in an object, in two notations.
@@ -150,23 +224,9 @@ impl<'a> List<'_, 'a> {
         }
         let mut type_name = String::new();
         type_of(self.document, schema, &mut type_name, depth)?;
-        let resolved = self.document.resolve(alone(schema));
-        let description = match text(schema, "description") {
-            "" => text(resolved, "description"),
-            own => own,
-        };
-        let mut all = facts(schema);
-        if resolved != schema {
-            all.extend(facts(resolved));
-        }
-        self.fields.push(Field {
-            path: at.path.clone(),
-            pointer: at.pointer.clone(),
-            type_name,
-            required,
-            description: description.to_owned(),
-            facts: all,
-        });
+        let mut field = self.document.field(schema, at, type_name);
+        field.required = required;
+        self.fields.push(field);
         Ok(())
     }
 }

@@ -12,8 +12,8 @@ mod request;
 mod wrap;
 
 pub use document::{Gvr, MAX_DEPTH, MAX_STEPS};
-pub use facts::facts;
-pub use fields::{Field, fields};
+pub use facts::{RULE, Rule, facts, rules};
+pub use fields::{Field, fields, root};
 pub use plaintext::{More, Options, plaintext};
 pub use request::{Candidate, Request, RequestError};
 
