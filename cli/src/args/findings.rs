@@ -38,7 +38,7 @@ pub(crate) struct ReportArgs {
     /// Write every finding to this file, too; the end of its name says the format
     ///
     /// .ndjson and .json are one JSON object per line, .sarif is a SARIF 2.1.0 document, .xml a JUnit document, .md
-    /// Markdown and .txt one line per finding. A file with another name has the format of --output-format, and the
+    /// Markdown, .html a page and .txt one line per finding. A file with another name has the format of --output-format, and the
     /// terminal gets the format for people; without --output-format, it is one JSON object per line. `-` is standard
     /// output. A file is replaced when the command ends, and keeps its permissions; a link stays, and the file that it
     /// leads to is replaced. A device, a pipe or /dev/stdout is written to.
@@ -95,6 +95,8 @@ pub(crate) enum OutputFormat {
     Junit,
     /// One Markdown document, for a comment on a pull request
     Markdown,
+    /// One HTML page with filters, which loads nothing
+    Html,
 }
 
 impl OutputFormat {
@@ -106,6 +108,7 @@ impl OutputFormat {
             "sarif" => OutputFormat::Sarif,
             "xml" => OutputFormat::Junit,
             "md" | "markdown" => OutputFormat::Markdown,
+            "html" | "htm" => OutputFormat::Html,
             "txt" => OutputFormat::Short,
             _ => return None,
         })

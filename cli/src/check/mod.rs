@@ -281,7 +281,7 @@ impl Run<'_> {
         self.counts.definitions += 1;
         self.counts.accepted += usize::from(report.is_accepted());
         if !report.is_accepted() || self.releases.is_range() || self.args.verbose {
-            self.ui.say(&format!("{}: {}", verdict.label(), verdict.text));
+            self.ui.verdict(&format!("{}: {}", verdict.label(), verdict.text));
         }
         let answers: serde_json::Map<_, _> = report
             .answers
@@ -361,6 +361,6 @@ impl Run<'_> {
         };
         let text =
             format!("{definitions} CustomResourceDefinition{s} checked for Kubernetes {}: {rest}.", self.releases);
-        self.ui.say(&text);
+        self.ui.verdict(&text);
     }
 }

@@ -8,7 +8,7 @@ use crate::args::{DiffArgs, When};
 use crate::definitions::Definitions;
 use crate::error::Fatal;
 use crate::input::{Filter, check_once};
-use crate::report::{Setup, Ui};
+use crate::report::{Changed, Setup, Ui};
 use kubeshape_builtin::Release;
 use kubeshape_check::{Check, Releases};
 use kubeshape_diff::{
@@ -214,7 +214,7 @@ impl Run<'_> {
                 Class::Risky => !self.args.quiet,
                 Class::Compatible | Class::Cosmetic => self.args.verbose,
             };
-            self.ui.change(class, &finding);
+            self.ui.change(&Changed { class, path: change.path.clone() }, &finding);
             if is_shown {
                 self.ui.finding(&finding);
             }

@@ -1,188 +1,188 @@
-//! Markdown, for a comment on a pull request.
+//! Markdown, for a comment on a pull request: the verdict, a table, and details that are folded.
 
 use super::clean::clean;
+use super::document::{Document, Entry};
 use super::losses::count;
 use super::markup::{cell_code, code, fenced, markdown as escaped};
 use super::render;
 use kubeshape_diff::Class;
-use kubeshape_diff::upgrade::Plan;
-use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Level;
 use std::fmt::Write;
 
-/// Findings as one document.
-#[derive(Debug, Default)]
-pub(crate) struct Markdown {
-    counts: [usize; 3],
-    verdicts: Vec<String>,
-    /// Table rows of changes, and those of cosmetic ones.
-    changes: [String; 2],
-    cosmetic: usize,
-    /// The code and the detail of the last change.
-    last: Option<(Code, String)>,
-    body: String,
-    plans: String,
-}
-
-/// The header of a table of changes.
-const HEAD: &str = "| class | change | where |\n|---|---|---|";
+/// The headers of the tables of changes and of other findings.
+const CHANGES: &str = "| class | change | where |\n|---|---|---|";
+const FINDINGS: &str = "| | finding | where |\n|---|---|---|";
 
 /// The maximum length of the document. A comment on GitHub can have 65,536 characters.
 const MOST: usize = 60_000;
 
-impl Markdown {
-    /// Adds an item to the list.
-    pub(crate) fn finding(&mut self, finding: &Finding, how: Level) {
-        let (at, sign) = match how {
-            Level::Error => (0, "❌"),
-            Level::Warning => (1, "⚠️"),
-            Level::Note | Level::Off => (2, "ℹ️"),
-        };
-        self.counts[at] += 1;
-        // A change is a table row instead.
-        let is_row =
-            self.last.as_ref().is_some_and(|(code, detail)| (*code, detail) == (finding.code, &finding.detail));
-        if self.is_full() || is_row {
-            return;
-        }
-        let place = if finding.input.is_some() {
-            format!(" at {}", code(&render::where_it_is(finding)))
-        } else {
-            String::new()
-        };
-        let about = render::about(finding);
-        let about = if about.is_empty() { String::new() } else { format!(" in {}", code(&about)) };
-        let detail = if finding.detail.is_empty() { String::new() } else { format!(": {}", escaped(&finding.detail)) };
-        let code = finding.code;
-        let _ = writeln!(self.body, "- {sign} **{}** (`{code}`){detail}{about}{place}", escaped(finding.title()));
-        for note in &finding.notes {
-            let _ = writeln!(self.body, "  - {}", escaped(note));
-        }
-        if let Some(advice) = &finding.advice {
-            let _ = writeln!(self.body, "  - help: {}", escaped(advice));
+/// Prints a document.
+pub(crate) fn print(document: &Document) -> String {
+    let mut out = String::from("### kubeshape\n\n");
+    let (outcome, is_good) = document.outcome();
+    let is_empty = document.counts == [0; 3];
+    let _ = writeln!(out, "{}{outcome}", if is_good && is_empty { "✅ " } else { "" });
+    if !document.verdicts.is_empty() {
+        out.push('\n');
+    }
+    let (mut changes, mut cosmetic, mut findings, mut details) =
+        (String::new(), String::new(), String::new(), String::new());
+    let mut cosmetics = 0;
+    let mut is_cut = false;
+    for verdict in &document.verdicts {
+        is_cut |= out.len() > MOST / 2;
+        if !is_cut {
+            let _ = writeln!(out, "- {}", escaped(verdict));
         }
     }
-
-    /// Adds the verdict on one definition, which comes first.
-    pub(crate) fn verdict(&mut self, text: &str) {
-        self.verdicts.push(format!("- {}", escaped(text)));
-    }
-
-    /// Adds a change, as a row of the table.
-    pub(crate) fn change(&mut self, class: Class, finding: &Finding) {
-        self.last = Some((finding.code, finding.detail.clone()));
-        if self.is_full() {
-            return;
+    for entry in &document.entries {
+        let is_cosmetic = entry.change.as_ref().is_some_and(|change| change.class == Class::Cosmetic);
+        cosmetics += u64::from(is_cosmetic);
+        if out.len() + changes.len() + cosmetic.len() + findings.len() + details.len() > MOST {
+            is_cut = true;
+            continue;
         }
-        let sign = match class {
-            Class::Breaking => "❌",
-            Class::Risky => "⚠️",
-            Class::Compatible => "✅",
-            Class::Cosmetic => "",
-        };
-        let is_cosmetic = class == Class::Cosmetic;
-        self.cosmetic += usize::from(is_cosmetic);
-        let about = render::about(finding);
-        let place = render::where_it_is(finding);
-        let place: Vec<String> = [about, place].iter().filter(|text| !text.is_empty()).map(|text| cell_code(text)).collect();
-        let notes: Vec<String> = finding.notes.iter().map(|note| format!("<br>{}", escaped(note))).collect();
-        let _ = writeln!(
-            self.changes[usize::from(is_cosmetic)],
-            "| {sign} {class} | {} (`{}`){} | {} |",
-            escaped(&finding.detail),
-            finding.code,
-            notes.concat(),
-            place.join("<br>"),
-        );
-    }
-
-    /// Adds a block of code below the last item.
-    pub(crate) fn block(&mut self, title: &str, language: &str, text: &str) {
-        if self.is_full() {
-            return;
+        match &entry.change {
+            Some(change) => row(entry, class(change.class), if is_cosmetic { &mut cosmetic } else { &mut changes }),
+            None => row(entry, sign(entry.level), &mut findings),
         }
-        let _ = writeln!(self.body, "  <details><summary>{}</summary>\n", escaped(title));
-        fenced(&mut self.body, "  ", language, text);
-        let _ = writeln!(self.body, "  </details>");
+        detail(entry, &mut details);
     }
-
-    /// Adds a plan below the findings.
-    pub(crate) fn plan(&mut self, plan: &Plan) {
-        if self.is_full() {
-            return;
+    let plans = plans(document, MOST.saturating_sub(out.len() + changes.len() + findings.len() + details.len()));
+    is_cut |= plans.is_none();
+    for (header, rows) in [(CHANGES, &changes), (FINDINGS, &findings)] {
+        if !rows.is_empty() {
+            let _ = writeln!(out, "\n{header}\n{}", rows.trim_end());
         }
-        let _ = writeln!(self.plans, "#### {}\n\n{}\n", escaped(&plan.name), escaped(&plan.summary()));
-        for (at, step) in plan.steps.iter().enumerate().filter(|_| !plan.is_plain()) {
-            let _ = writeln!(self.plans, "{}. **{}.** {}\n", at + 1, escaped(&step.action.title()), escaped(&step.why));
+    }
+    if !cosmetic.is_empty() {
+        let summary = count(cosmetics, "cosmetic change");
+        let rows = cosmetic.trim_end();
+        let _ = writeln!(out, "\n<details><summary>{summary}</summary>\n\n{CHANGES}\n{rows}\n\n</details>");
+    }
+    if !details.is_empty() {
+        let _ = writeln!(out, "\n<details><summary>Details</summary>\n\n{}\n\n</details>", details.trim_end());
+    }
+    if let Some(plans) = plans.filter(|plans| !plans.is_empty()) {
+        let _ = write!(out, "\n{plans}");
+    }
+    if is_cut {
+        out.push_str("\nThere are more. Run the command to see all of them.");
+    }
+    out.trim_end().to_owned()
+}
+
+fn sign(level: Level) -> &'static str {
+    match level {
+        Level::Error => "❌ error",
+        Level::Warning => "⚠️ warning",
+        Level::Note | Level::Off => "ℹ️ note",
+    }
+}
+
+fn class(class: Class) -> &'static str {
+    match class {
+        Class::Breaking => "❌ breaking",
+        Class::Risky => "⚠️ risky",
+        Class::Compatible => "✅ compatible",
+        Class::Cosmetic => "cosmetic",
+    }
+}
+
+/// Adds a row to a table.
+fn row(entry: &Entry, sign: &str, out: &mut String) {
+    let finding = &entry.finding;
+    let about = render::about(finding);
+    let place = if finding.input.is_some() { render::where_it_is(finding) } else { String::new() };
+    let place: Vec<String> =
+        [about, place].iter().filter(|text| !text.is_empty()).map(|text| cell_code(text)).collect();
+    let text = match (&entry.change, finding.detail.as_str()) {
+        // The detail of a change says what changed.
+        (Some(_), detail) if !detail.is_empty() => escaped(detail),
+        (_, "") => escaped(finding.title()),
+        (_, detail) => format!("{}: {}", escaped(finding.title()), escaped(detail)),
+    };
+    let _ = writeln!(out, "| {sign} | {text} (`{}`) | {} |", finding.code, place.join("<br>"));
+}
+
+/// Adds what does not fit into a row.
+fn detail(entry: &Entry, out: &mut String) {
+    let finding = &entry.finding;
+    let help = finding.advice.as_deref().filter(|_| entry.is_finding);
+    if finding.notes.is_empty() && help.is_none() && entry.blocks.is_empty() {
+        return;
+    }
+    let text = if finding.detail.is_empty() { finding.title() } else { &finding.detail };
+    let place =
+        if finding.input.is_some() { code(&render::where_it_is(finding)) } else { code(&render::about(finding)) };
+    let _ = writeln!(out, "- `{}` {place}: {}", finding.code, escaped(text));
+    for note in &finding.notes {
+        let _ = writeln!(out, "  - {}", escaped(note));
+    }
+    if let Some(help) = help {
+        let _ = writeln!(out, "  - help: {}", escaped(help));
+    }
+    for block in &entry.blocks {
+        let _ = writeln!(out, "\n  {}:\n", escaped(&block.title));
+        fenced(out, "  ", &block.language, &block.text);
+    }
+}
+
+/// Prints the plans. `None` if they are longer than that.
+fn plans(document: &Document, most: usize) -> Option<String> {
+    let mut out = String::new();
+    for plan in &document.plans {
+        let _ = writeln!(out, "#### {}\n\n{}\n", escaped(&plan.name), escaped(&plan.summary));
+        for (at, step) in plan.steps.iter().enumerate() {
+            let _ = writeln!(out, "{}. **{}.** {}\n", at + 1, escaped(&step.title), escaped(&step.why));
             if !step.commands.is_empty() {
                 let commands: Vec<String> = step.commands.iter().map(|command| clean(command)).collect();
-                fenced(&mut self.plans, "   ", "sh", &commands.join("\n"));
+                fenced(&mut out, "   ", "sh", &commands.join("\n"));
             }
         }
-        let lines: Vec<String> = plan.remarks().iter().map(|line| format!("- {}", escaped(line))).collect();
+        let lines: Vec<String> = plan.remarks.iter().map(|line| format!("- {}", escaped(line))).collect();
         if !lines.is_empty() {
-            let _ = writeln!(self.plans, "{}\n", lines.join("\n"));
+            let _ = writeln!(out, "{}\n", lines.join("\n"));
+        }
+        if out.len() > most {
+            return None;
         }
     }
-
-    fn is_full(&self) -> bool {
-        self.body.len() + self.plans.len() + self.changes.iter().map(String::len).sum::<usize>() > MOST
-    }
-
-    /// Returns the document.
-    pub(crate) fn document(&self) -> String {
-        let [errors, warnings, notes] = self.counts;
-        let mut out = String::from("### kubeshape\n\n");
-        if errors + warnings + notes > 0 {
-            let [errors, warnings, notes] =
-                [(errors, "error"), (warnings, "warning"), (notes, "note")].map(|(n, what)| count(n as u64, what));
-            let _ = writeln!(out, "{errors}, {warnings}, {notes}.");
-        } else if self.verdicts.is_empty() {
-            out.push_str("✅ Nothing was found.");
-        } else {
-            out.push_str("✅ Nothing breaks.\n");
-        }
-        if !self.verdicts.is_empty() {
-            let _ = writeln!(out, "\n{}", self.verdicts.join("\n"));
-        }
-        let [changes, cosmetic] = &self.changes;
-        if !changes.is_empty() {
-            let _ = writeln!(out, "\n{HEAD}\n{}", changes.trim_end());
-        }
-        if !cosmetic.is_empty() {
-            let summary = count(self.cosmetic as u64, "cosmetic change");
-            let rows = cosmetic.trim_end();
-            let _ = writeln!(out, "\n<details><summary>{summary}</summary>\n\n{HEAD}\n{rows}\n\n</details>");
-        }
-        if !self.body.is_empty() {
-            let _ = writeln!(out, "\n{}", self.body.trim_end());
-        }
-        if !self.plans.is_empty() {
-            let _ = write!(out, "\n\n{}", self.plans);
-        }
-        if self.is_full() {
-            out.push_str("\nThere are more. Run the command to see all of them.");
-        }
-        out.trim_end().to_owned()
-    }
+    Some(out)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Markdown;
+    use super::print;
+    use crate::report::document::Document;
     use kubeshape_input::{Code, Finding};
     use kubeshape_schema::Level;
 
     #[test]
     fn texts_do_not_act_as_markup() {
-        let mut markdown = Markdown::default();
-        assert!(markdown.document().ends_with("Nothing was found."));
+        let mut document = Document::default();
+        assert!(print(&document).ends_with("✅ Nothing was found."));
         let finding = Finding::new(Code::DiffBound, "a*b* <img> @all").in_input("a`.yaml").of_resource("x.example.com");
-        markdown.finding(&finding, Level::Error);
-        markdown.block("it", "yaml", "a: ```\nb: 1");
-        let text = markdown.document();
+        document.finding(&finding, Level::Error);
+        document.block("it", "yaml", "a: ```\nb: 1");
+        let text = print(&document);
         assert!(text.contains("1 error, 0 warnings"), "{text}");
-        assert!(text.contains(r"a\*b\* \<img\> \@all in `x.example.com` at `` a`.yaml ``"), "{text}");
+        let row = r"a\*b\* \<img\> \@all (`KS8409`) | `x.example.com`<br>`` a`.yaml `` |";
+        assert!(text.contains(row), "{text}");
         assert!(text.contains("  ````yaml\n  a: ```\n  b: 1\n  ````"), "{text}");
+        let order = ["1 error", "| ❌ error |", "<details><summary>Details</summary>"].map(|part| text.find(part));
+        assert!(order.is_sorted() && order[0].is_some(), "{text}");
+    }
+
+    #[test]
+    fn a_document_fits_into_a_comment() {
+        let mut document = Document::default();
+        for n in 0..5_000 {
+            let finding = Finding::new(Code::DiffBound, format!("field{n} has another bound")).in_input("a.yaml");
+            document.finding(&finding, Level::Warning);
+        }
+        let text = print(&document);
+        assert!(text.len() < 65_536 && text.ends_with("Run the command to see all of them."), "{}", text.len());
+        assert!(text.contains("0 errors, 5,000 warnings, 0 notes."), "{}", &text[..200]);
     }
 }

@@ -1,16 +1,19 @@
 //! Messages of the command: findings, progress and a summary on standard error, and the report file.
 //!
 //! A [`Finding`](kubeshape_input::Finding) is shown by [`Ui`] in the format that is asked for: to people by [`render`]
-//! and [`losses`], to programs by [`line`], [`sarif`], [`github`], [`gitlab`], [`junit`] and [`markdown`]. Its level is
-//! decided by [`Levels`](kubeshape_schema::Levels), and [`Filter`] decides what is shown at all. In the [`Report`], a
-//! finding is a line. The commands make findings; nothing here knows the commands.
+//! and [`losses`], to programs by [`line`], [`sarif`], [`github`], [`gitlab`] and [`junit`], and to readers as a
+//! [`document`] by [`markdown`] and [`html`]. Its level is decided by [`Levels`](kubeshape_schema::Levels), and [`Filter`]
+//! decides what is shown at all. In the [`Report`], a finding is a line. The commands make findings; nothing here knows
+//! the commands.
 
 mod capped;
 mod claims;
 pub(crate) mod clean;
+mod document;
 mod file;
 mod github;
 mod gitlab;
+mod html;
 mod junit;
 mod line;
 mod losses;
@@ -19,12 +22,14 @@ pub(crate) mod markup;
 mod releases;
 mod render;
 mod sarif;
+mod summary;
 mod tally;
 mod ui;
 mod wrap;
 
 pub(crate) use capped::Capped;
 pub(crate) use claims::Claims;
+pub(crate) use document::Changed;
 pub(crate) use file::Report;
 pub(crate) use line::{is_finding, write_line};
 pub(crate) use releases::{of_releases, on_some};

@@ -1,24 +1,23 @@
 //! Standard output and standard error.
 
 use super::clean;
+use super::document::{Changed, Document};
 use super::junit::Junit;
-use super::losses::{Losses, count, examples, thousands};
-use super::markdown::Markdown;
+use super::losses::{Losses, examples, thousands};
 use super::render::{self, Appearance};
+use super::summary::summary;
 use super::tally::{Tally, Totals};
 use super::wrap::{width_of_messages, width_of_output, wrap};
-use super::{github, gitlab, sarif, write_line};
+use super::{github, gitlab, html, markdown, sarif, write_line};
 use crate::args::{LevelArgs, OutputFormat, When};
 use crate::error::Fatal;
 use crate::output::Stage;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kubeshape_diff::Class;
 use kubeshape_diff::upgrade::Plan;
 use kubeshape_input::{Code, Finding, NoteKind};
 use kubeshape_schema::{Level, LevelRules, Levels};
 use serde_json::Value;
 use std::cell::RefCell;
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -162,7 +161,8 @@ impl Filter {
                 | OutputFormat::Sarif
                 | OutputFormat::Gitlab
                 | OutputFormat::Junit
-                | OutputFormat::Markdown => true,
+                | OutputFormat::Markdown
+                | OutputFormat::Html => true,
                 OutputFormat::Short | OutputFormat::Github => self.verbose || code.kind() == NoteKind::Narrowed,
             },
             Level::Note => {
@@ -174,8 +174,8 @@ impl Filter {
 
     /// Returns whether findings with that code are shown with their source line.
     pub(crate) fn wants_excerpt(&self, code: Code) -> bool {
-        // The length of the excerpt is needed to compute the end of the marked text.
-        let is_measured = |format| matches!(format, OutputFormat::Sarif | OutputFormat::Json);
+        // The length of the excerpt is needed to compute the end of the marked text, and readers see it.
+        let is_measured = |format| matches!(format, OutputFormat::Sarif | OutputFormat::Json | OutputFormat::Html);
         is_measured(self.format)
             || self.report.is_some_and(is_measured)
             || (self.format == OutputFormat::Human && (self.verbose || self.levels.of(code) == Level::Error))
@@ -222,8 +222,8 @@ pub(crate) struct Ui {
     gitlab: gitlab::Issues,
     /// The test cases of a JUnit document.
     junit: Junit,
-    /// A Markdown document.
-    markdown: Markdown,
+    /// The document for readers.
+    document: Document,
     first_error: Option<Code>,
     /// The output so far, if it is kept instead of shown.
     kept: Option<RefCell<String>>,
@@ -271,7 +271,7 @@ impl Ui {
             sarif: Vec::new(),
             gitlab: gitlab::Issues::default(),
             junit: Junit::default(),
-            markdown: Markdown::default(),
+            document: Document::default(),
             first_error: None,
             kept: None,
             on_output: false,
@@ -425,7 +425,7 @@ impl Ui {
             OutputFormat::Junit => self.junit.finding(finding, how),
             OutputFormat::Sarif => self.sarif.push(sarif::result(finding, how)),
             OutputFormat::Gitlab => self.gitlab.finding(finding, how),
-            OutputFormat::Markdown => self.markdown.finding(finding, how),
+            OutputFormat::Markdown | OutputFormat::Html => self.document.finding(finding, how),
             OutputFormat::Json => {
                 let mut line = Vec::new();
                 write_line(finding, &mut line);
@@ -468,23 +468,23 @@ impl Ui {
         }
     }
 
-    /// Adds a block of code to the last finding of a Markdown document.
+    /// Adds a block of code to the last finding of a document.
     pub(crate) fn code_block(&mut self, title: &str, language: &str, text: &str) {
         if let Some(file) = self.file() {
             file.code_block(title, language, text);
         }
-        if self.filter.format == OutputFormat::Markdown {
-            self.markdown.block(title, language, text);
+        if self.is_document() {
+            self.document.block(title, language, text);
         }
     }
 
-    /// Adds a plan to a Markdown document.
+    /// Adds a plan to a document.
     pub(crate) fn plan(&mut self, plan: &Plan) {
         if let Some(file) = self.file() {
             file.plan(plan);
         }
-        if self.filter.format == OutputFormat::Markdown {
-            self.markdown.plan(plan);
+        if self.is_document() {
+            self.document.plan(plan);
         }
     }
 
@@ -518,25 +518,40 @@ impl Ui {
         }
     }
 
-    /// Prints the verdict on a definition. People get a line; a Markdown document begins with it.
+    /// Prints the verdict on a definition or on the run. People get a line; a document begins with it.
     pub(crate) fn verdict(&mut self, text: &str) {
         if let Some(file) = self.file() {
             file.verdict(text);
         }
         self.say(text);
-        if self.filter.format == OutputFormat::Markdown {
-            self.markdown.verdict(text);
+        if self.is_document() {
+            self.document.verdict(text);
         }
     }
 
-    /// Reports a change. In a Markdown document it is a table row, whether it is shown as a finding or not.
-    pub(crate) fn change(&mut self, class: Class, finding: &Finding) {
+    /// Adds the verdict to documents only.
+    pub(crate) fn verdict_of_document(&mut self, text: &str) {
         if let Some(file) = self.file() {
-            file.change(class, finding);
+            file.verdict_of_document(text);
         }
-        if self.filter.format == OutputFormat::Markdown && self.filter.counts(finding.code) {
-            self.markdown.change(class, finding);
+        if self.is_document() {
+            self.document.verdict(text);
         }
+    }
+
+    /// Reports a change before its finding. A document lists it, whether it is shown as a finding or not.
+    pub(crate) fn change(&mut self, change: &Changed, finding: &Finding) {
+        if let Some(file) = self.file() {
+            file.change(change, finding);
+        }
+        if self.is_document() && self.filter.counts(finding.code) {
+            self.document.change(change.clone(), finding);
+        }
+    }
+
+    /// Returns whether the findings become a document for readers.
+    fn is_document(&self) -> bool {
+        matches!(self.filter.format, OutputFormat::Markdown | OutputFormat::Html)
     }
 
     /// Prints a line for programs, if the format is JSON.
@@ -579,7 +594,8 @@ impl Ui {
                 self.line(&document);
             }
             OutputFormat::Junit => self.line(&self.junit.document()),
-            OutputFormat::Markdown => self.line(&self.markdown.document()),
+            OutputFormat::Markdown => self.line(&markdown::print(&self.document)),
+            OutputFormat::Html => self.line(&html::print(&self.document)),
             OutputFormat::Short | OutputFormat::Json | OutputFormat::Github => {}
         }
         self.flush();
@@ -759,63 +775,4 @@ pub(crate) fn fatal(error: &Fatal, coloured: bool) {
         _ => labelled(&error.to_string(), look),
     };
     let _ = writeln!(io::stderr().lock(), "{text}");
-}
-
-fn summary(totals: &Totals, to: &str, time: Duration, width: usize) -> String {
-    let mut out = String::new();
-    let openapi = match totals.openapi {
-        0 => String::new(),
-        n => format!(", {}", count(n as u64, "OpenAPI document")),
-    };
-    let _ = writeln!(
-        out,
-        "read      {}, {}: {} with {}{openapi}",
-        count(totals.files as u64, "file"),
-        count(totals.documents as u64, "document"),
-        count(totals.resources as u64, "CustomResourceDefinition"),
-        count(totals.versions as u64, "version")
-    );
-    let pruned = match totals.pruned {
-        0 => String::new(),
-        n => format!(", deleted {}", count(n as u64, "older one")),
-    };
-    let _ = writeln!(out, "written   {} to {to}{pruned}", count(totals.results as u64, "result"));
-    let losses: Vec<String> = NoteKind::ALL
-        .into_iter()
-        .filter(|kind| kind.is_loss())
-        .map(|kind| (kind, totals.tally.get(kind)))
-        .filter(|(_, n)| *n > 0)
-        .map(|(kind, n)| format!("{} {}", thousands(n), kind.name()))
-        .collect();
-    let losses = if losses.is_empty() { "none".to_owned() } else { losses.join(", ") };
-    let _ = writeln!(out, "losses    {losses}");
-    let [errors, warnings, notes] =
-        [NoteKind::Error, NoteKind::Warning, NoteKind::Note].map(|kind| count(totals.tally.get(kind), kind.name()));
-    let _ = writeln!(out, "findings  {errors}, {warnings}, {notes}");
-    let skipped = count(totals.skipped as u64, "object");
-    let _ = writeln!(out, "skipped   {skipped}, failed {}", count(totals.failed as u64, "input"));
-    let _ = writeln!(out, "time      {:.2} s", time.as_secs_f64());
-    out.lines().map(|line| wrap(line, width, 0, "          ") + "\n").collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_summary_has_all_counts() {
-        let mut totals =
-            Totals { files: 2, documents: 3, resources: 1, versions: 2, results: 4, skipped: 1, ..Totals::default() };
-        totals.tally.count(Code::V2Nullable);
-        totals.tally.count(Code::NotYaml);
-        let expected = "\
-read      2 files, 3 documents: 1 CustomResourceDefinition with 2 versions
-written   4 results to out
-losses    1 widened
-findings  1 error, 0 warnings, 0 notes
-skipped   1 object, failed 0 inputs
-time      0.25 s
-";
-        assert_eq!(summary(&totals, "out", Duration::from_millis(250), 80), expected);
-    }
 }

@@ -92,6 +92,11 @@ impl Session<'_> {
         self.ui.error(text);
     }
 
+    /// Adds a verdict to a document. People have it on standard output.
+    pub(crate) fn verdict(&mut self, text: &str) {
+        self.ui.verdict_of_document(text);
+    }
+
     /// Shows a remark.
     pub(crate) fn remark(&mut self, text: &str) {
         self.ui.say(text);

@@ -64,6 +64,7 @@ pub(crate) fn run<'a>(args: &TestArgs, session: &mut Session<'a>) -> Result<bool
         let filter = args.filter.as_deref().unwrap_or_default();
         session.remark(&format!("no case and no scenario has {filter:?} in its name"));
     }
+    session.verdict(&summary(totals, args.kubernetes));
     if !session.is_report {
         report::print(format!("{}\n", summary(totals, args.kubernetes)).as_bytes())?;
     }

@@ -359,7 +359,7 @@ impl Run<'_> {
             let s = if definitions == 1 { "" } else { "s" };
             let _ = write!(text, "; {definitions} CustomResourceDefinition{s} for `kubeshape check`");
         }
-        self.ui.say(&text);
+        self.ui.verdict(&text);
         let built_in = &self.counts.built_in;
         if built_in.objects > 0 {
             let mut text =

@@ -33,6 +33,7 @@ mod record;
 mod releases;
 #[cfg(feature = "cluster")]
 mod replayed;
+mod reports;
 mod scenario;
 mod serve;
 mod serve_attacks;
