@@ -10,6 +10,11 @@ mod data;
 mod descriptors;
 mod event;
 mod finding;
+/// Returns the web application that browsers get.
+fn explorer() -> Pages {
+    Pages::new(kubeshape_explorer::FILES.iter().map(|file| (file.path, file.content_type, file.bytes)))
+}
+
 #[cfg(test)]
 mod guide;
 mod hub;
@@ -32,8 +37,8 @@ use kubeshape_schema::Level;
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator, Profiles};
 use kubeshape_server::http::Http;
 use kubeshape_server::{
-    AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, Metrics, Readiness, Server, Snapshot, Store, StoreOptions,
-    Tags,
+    AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, Metrics, Pages, Readiness, Server, Snapshot, Store,
+    StoreOptions, Tags,
 };
 use log::Log;
 use plan::Plan;
@@ -174,6 +179,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         emulation: plan.emulation,
         v2_without_custom_resources: Some(of_base),
         objects: objects.clone(),
+        pages: args.has_extensions().then(|| Arc::new(explorer())),
     };
     let limits = Limits {
         connections: descriptors::connections(args.max_connections as usize),
@@ -190,6 +196,9 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     }
     if let Some(authenticator) = hub.secrets.authenticator() {
         server = server.authenticator(authenticator.clone());
+        if args.has_extensions() {
+            server = server.open_pages();
+        }
     }
     if let Some(tls) = hub.secrets.tls() {
         server = server.tls(tls.clone());

@@ -26,6 +26,7 @@ pub use auth::{AllowedHosts, Authenticator, Cors, CorsError, TokenError, Tokens}
 pub use body::Tags;
 pub use document::{Document, Sizes};
 pub use features::{Emulation, EmulationError, Features};
+pub use http::pages::Pages;
 pub use kubeshape_input::Finding;
 pub use limit::Limits;
 pub use listen::{Ended, Endpoint, Listener, Server, Tls, TlsError};

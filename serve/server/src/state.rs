@@ -2,6 +2,7 @@
 
 use crate::auth::Authenticator;
 use crate::features::Emulation;
+use crate::http::pages::Pages;
 use crate::metrics::Metrics;
 use crate::objects::Objects;
 use crate::snapshot::{LazyV2, Live};
@@ -29,6 +30,8 @@ pub struct Endpoints {
     pub v2_without_custom_resources: Option<Arc<LazyV2>>,
     /// The served objects; `None` if only schemas are served.
     pub objects: Option<Arc<Objects>>,
+    /// The web application that browsers get; `None` for none.
+    pub pages: Option<Arc<Pages>>,
 }
 
 /// Named readiness checks. Each passes, or fails with a reason.

@@ -17,6 +17,7 @@ mod encoding;
 mod health;
 mod held;
 mod openapi;
+pub(crate) mod pages;
 mod printed;
 mod queue;
 pub mod range;
@@ -140,7 +141,8 @@ impl Shared {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<axum::BoxError>,
     {
-        let Endpoints { extensions, advertise, metrics, readiness, authenticator, emulation, .. } = &self.endpoints;
+        let Endpoints { extensions, advertise, metrics, readiness, authenticator, emulation, pages, .. } =
+            &self.endpoints;
         let features = self.features;
         let query = request.uri().query().unwrap_or_default();
         let parts = self.parts(&request, query, *extensions);
@@ -207,6 +209,16 @@ impl Shared {
                 )
             }
             Route::BelowGroup(name, _) => discovery::below_group(parts, snapshot, name).into(),
+            Route::Root if pages.is_some() && pages::is_page(parts.method, parts.headers) => {
+                pages::redirect(parts, "explorer/").into()
+            }
+            Route::Explorer(path) => match pages {
+                Some(pages) => {
+                    let is_known = authenticator.as_ref().is_none_or(|known| known.knows(parts.headers));
+                    pages.answer(parts, path, is_known, features.openapi_v3).into()
+                }
+                None => reply::page_not_found(parts).into(),
+            },
             Route::Root => {
                 let printed = self.printed(snapshot);
                 if printed.has_root() || snapshot.index.json().len() < work::LARGE {

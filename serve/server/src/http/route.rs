@@ -37,6 +37,8 @@ pub enum Route<'p> {
     Health(Health, Option<&'p str>),
     /// `/metrics`
     Metrics,
+    /// `/explorer`, and what is behind the slash after it.
+    Explorer(Option<&'p str>),
     /// Everything else; the whole path.
     Unknown(&'p str),
 }
@@ -91,7 +93,11 @@ impl<'p> Route<'p> {
             "/apis" => return Route::Groups,
             "/apis/" => return Route::GroupsListed,
             "/metrics" => return Route::Metrics,
+            "/explorer" => return Route::Explorer(None),
             _ => {}
+        }
+        if let Some(file) = path.strip_prefix("/explorer/") {
+            return Route::Explorer(Some(file));
         }
         if let Some(leaf) = path.strip_prefix("/openapi/v3/") {
             return Route::OpenApiV3(leaf);
@@ -155,6 +161,7 @@ impl<'p> Route<'p> {
             Route::Version => "version",
             Route::Health(kind, _) => kind.name(),
             Route::Metrics => "metrics",
+            Route::Explorer(_) => "explorer",
             Route::Unknown(_) => "unknown",
         }
     }
@@ -195,6 +202,8 @@ impl fmt::Display for Route<'_> {
             Route::Health(kind, None) => write!(f, "/{}", kind.name()),
             Route::Health(kind, Some(check)) => write!(f, "/{}/{check}", kind.name()),
             Route::Metrics => f.write_str("/metrics"),
+            Route::Explorer(None) => f.write_str("/explorer"),
+            Route::Explorer(Some(file)) => write!(f, "/explorer/{file}"),
             Route::Unknown(path) => f.write_str(path),
         }
     }
@@ -241,6 +250,10 @@ mod tests {
             ("/readyz/ping", Route::Health(Health::Readyz, Some("ping"))),
             ("/livez/", Route::Unknown("/livez/")),
             ("/metrics", Route::Metrics),
+            ("/explorer", Route::Explorer(None)),
+            ("/explorer/", Route::Explorer(Some(""))),
+            ("/explorer/../apis", Route::Explorer(Some("../apis"))),
+            ("/explorers", Route::Unknown("/explorers")),
         ] {
             assert_eq!(Route::of(path), route, "{path}");
             assert_eq!(Route::of(&route.to_string()), route, "{path}");

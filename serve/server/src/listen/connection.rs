@@ -324,6 +324,7 @@ mod tests {
             endpoint,
             limits,
             authenticator: None,
+            has_open_pages: false,
             guard: crate::listen::Guard::default(),
             rate: None,
             metrics: Arc::default(),

@@ -59,6 +59,7 @@ pub struct Server<S> {
     endpoint: S,
     limits: Limits,
     authenticator: Option<Authenticator>,
+    has_open_pages: bool,
     guard: Guard,
     tls: Option<Tls>,
     metrics: Arc<Metrics>,
@@ -78,6 +79,7 @@ impl<S: Endpoint> Server<S> {
             endpoint,
             limits: Limits::default(),
             authenticator: None,
+            has_open_pages: false,
             guard: Guard::default(),
             tls: None,
             metrics: Arc::default(),
@@ -94,6 +96,13 @@ impl<S: Endpoint> Server<S> {
     #[must_use]
     pub fn authenticator(self, authenticator: Authenticator) -> Self {
         Server { authenticator: Some(authenticator), ..self }
+    }
+
+    /// Lets clients without a token read the files of a web application
+    /// ([`Endpoints::pages`](crate::Endpoints::pages)).
+    #[must_use]
+    pub fn open_pages(self) -> Self {
+        Server { has_open_pages: true, ..self }
     }
 
     /// Refuses requests for other hosts with 403. Requests over socket files are not checked.
@@ -128,7 +137,7 @@ impl<S: Endpoint> Server<S> {
         stop: impl Future<Output = ()>,
         abandon: impl Future<Output = ()>,
     ) -> Ended {
-        let Server { endpoint, limits, authenticator, guard, tls, metrics } = self;
+        let Server { endpoint, limits, authenticator, has_open_pages, guard, tls, metrics } = self;
         let count = limits.connections.clamp(1, (u32::MAX as usize).min(Semaphore::MAX_PERMITS));
         let permits = Arc::new(Semaphore::new(count));
         let (sender, control) = watch::channel(Control { phase: Phase::Running });
@@ -136,7 +145,7 @@ impl<S: Endpoint> Server<S> {
         let grace = limits.grace;
         let builder = Arc::new(connection::builder(&limits));
         let rate = limits.rate.map(Rate::new);
-        let shared = Arc::new(Shared { endpoint, limits, authenticator, guard, rate, metrics });
+        let shared = Arc::new(Shared { endpoint, limits, authenticator, has_open_pages, guard, rate, metrics });
         let accepting: Vec<_> = listeners
             .into_iter()
             .map(|listener| {

@@ -4,6 +4,7 @@ use super::activity::Activity;
 use super::guard::Guard;
 use super::refusal::Refusal;
 use crate::auth::{Authenticator, is_health};
+use crate::http::pages;
 use crate::limit::{Limits, Rate};
 use crate::metrics::Metrics;
 use axum::body::Body;
@@ -35,6 +36,8 @@ pub(crate) struct Shared<S> {
     pub(crate) endpoint: S,
     pub(crate) limits: Limits,
     pub(crate) authenticator: Option<Authenticator>,
+    /// Whether files of a web application need no token.
+    pub(crate) has_open_pages: bool,
     pub(crate) guard: Guard,
     pub(crate) rate: Option<Rate>,
     pub(crate) metrics: Arc<Metrics>,
@@ -50,8 +53,10 @@ impl<S: Endpoint> Shared<S> {
             activity.end();
             return self.refuse(refusal, request.method().as_str(), path, &HeaderMap::new());
         }
+        let is_page = self.has_open_pages && pages::is_open(request.method(), path, request.headers());
         if let Some(authenticator) = &self.authenticator
             && !is_health(path)
+            && (!is_page || authenticator.knows(request.headers()))
         {
             let Some(caller) = authenticator.caller(request.headers()) else {
                 return self.refuse(Refusal::Unauthorized, request.method().as_str(), path, request.headers());

@@ -19,6 +19,7 @@ fn release(minor: u16, gates: &[(&str, bool)], extensions: bool) -> Result<Http,
         emulation: Some(Emulation::new(minor, gates)?),
         v2_without_custom_resources: Some(Arc::new(LazyV2::new(Box::new(make)))),
         objects: None,
+        pages: None,
         ..endpoints(snapshot(0), extensions)
     }))
 }

@@ -9,6 +9,7 @@ mod guard;
 mod kep_2896_openapi_v3;
 mod kep_3352_aggregated_discovery;
 mod listener;
+mod pages;
 mod representations;
 mod resource_faults;
 mod resources;

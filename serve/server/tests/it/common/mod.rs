@@ -111,6 +111,7 @@ pub(crate) fn endpoints(snapshot: Snapshot, extensions: bool) -> Endpoints {
         emulation: None,
         v2_without_custom_resources: None,
         objects: None,
+        pages: None,
     }
 }
 
