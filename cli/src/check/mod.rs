@@ -126,7 +126,7 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
         let mut worker = Worker::new(&context);
         move |number: usize| worker.file(&inputs[number])
     };
-    run.ui.expect_files(inputs.len());
+    run.ui.expect_all(inputs.len(), "files");
     run_in_order(jobs(args.jobs), WINDOW, inputs.len(), worker, |done| {
         let Some((number, result)) = done else { return Ok(()) };
         let input = &inputs[number];

@@ -32,7 +32,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// # Errors
 /// The command line is invalid, or something cannot be read.
 pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
-    let ui = Ui::new(setup.color, When::Never, args.quiet, args.verbose).with_levels(setup.levels(&args.levels));
+    let ui = Ui::new(setup.color, When::Auto, args.quiet, args.verbose).with_levels(setup.levels(&args.levels));
     let ui = if args.verbose { ui.with_notes() } else { ui };
     let exemptions = match &args.exempt {
         Some(path) => exemptions(path)?,
@@ -55,7 +55,9 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     };
     let (old, new) = (read(old)?, read(new)?);
     let names: BTreeSet<&str> = old.names().chain(new.names()).collect();
-    for name in names {
+    run.ui.expect_all(names.len(), "definitions");
+    for (number, name) in names.into_iter().enumerate() {
+        run.ui.progress(number as u64);
         match (old.get(name), new.get(name)) {
             (Some(old), Some(new)) => run.pair(name, old, new),
             // An unreadable input may contain the other one.

@@ -29,7 +29,7 @@ const DENIED: u64 = 5;
 /// The number of bytes of findings that are collected before they are written to standard output.
 const PENDING: usize = 32 << 10;
 /// A progress bar appears after this time.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Writes a result to standard output. If that is a terminal, characters that it would interpret are removed.
 ///
@@ -210,8 +210,8 @@ pub(crate) struct Ui {
     pub(crate) lively: bool,
     started: Instant,
     total: u64,
-    /// Whether progress is counted in files.
-    in_files: bool,
+    /// What progress is counted in; `None` for bytes.
+    unit: Option<&'static str>,
     bar: Option<ProgressBar>,
     /// The number of findings by code.
     seen: Tally,
@@ -264,7 +264,7 @@ impl Ui {
             lively,
             started: Instant::now(),
             total: 0,
-            in_files: false,
+            unit: None,
             bar: None,
             seen: Tally::default(),
             losses: Losses::default(),
@@ -377,25 +377,24 @@ impl Ui {
         self.total = total;
     }
 
-    /// Sets the number of files to read, if progress is counted in files.
-    pub(crate) fn expect_files(&mut self, total: usize) {
+    /// Sets the number of things to work on, such as `files`, in which progress is counted.
+    pub(crate) fn expect_all(&mut self, total: usize, unit: &'static str) {
         self.total = total as u64;
-        self.in_files = true;
+        self.unit = Some(unit);
     }
 
-    /// Sets the number of bytes or files that have been read.
+    /// Sets the number of bytes that have been read, or of things that are done.
     pub(crate) fn progress(&mut self, done: u64) {
         if !self.lively {
             return;
         }
         if self.bar.is_none() && self.started.elapsed() > PATIENCE && self.total > 0 {
             let bar = ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr_with_hz(10));
-            let template = if self.in_files {
-                "{bar:30} {pos}/{len} files, {eta} left"
-            } else {
-                "{bar:30} {bytes}/{total_bytes}, {eta} left"
+            let template = match self.unit {
+                Some(unit) => format!("{{bar:30}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left"),
+                None => "{bar:30} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left".to_owned(),
             };
-            if let Ok(style) = ProgressStyle::with_template(template) {
+            if let Ok(style) = ProgressStyle::with_template(&template) {
                 bar.set_style(style);
             }
             self.bar = Some(bar);

@@ -130,7 +130,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         let mut worker = Worker::new(&contexts);
         move |number: usize| worker.file(&inputs[number])
     };
-    run.ui.expect_files(inputs.len());
+    run.ui.expect_all(inputs.len(), "files");
     run_in_order(threads, WINDOW, inputs.len(), worker, |done| {
         let Some((number, result)) = done else { return Ok(()) };
         let Some(result) = result else { return Err(Fatal::Internal { input: inputs[number].name() }) };
