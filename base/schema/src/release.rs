@@ -60,8 +60,8 @@ impl Release {
     }
 
     /// Returns the minor number.
-    pub fn minor(self) -> u32 {
-        self.minor.into()
+    pub const fn minor(self) -> u32 {
+        self.minor as u32
     }
 
     /// Returns the minor release of a patch release.

@@ -81,7 +81,7 @@ impl Plan {
         let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
         let base = base(args)?;
         let lifecycles = Lifecycles::new(cluster(args));
-        if args.has_objects() && !base.is_release {
+        if args.has_objects() && base.release.is_none() {
             base.documents.iter().chain(&base.onto).for_each(|(name, text)| lifecycles.read(name, text));
         }
         Ok(Plan {
@@ -189,7 +189,7 @@ fn release_documents(release: Release) -> BaseDocuments {
     let named = |(name, document): (String, String)| (format!("Kubernetes {release} {name}").into(), document.into());
     BaseDocuments {
         documents: v3.chain(discovery).chain([v2]).map(named).collect(),
-        is_release: true,
+        release: Some(release.into()),
         ..BaseDocuments::default()
     }
 }

@@ -585,6 +585,7 @@ fn the_built_in_groups_of_a_release_are_served_without_a_cluster() {
     // The release alone is enough.
     let server = Server::start(&Folder::new(), "--kubernetes 1.31");
     assert_eq!(server.get("/openapi/v3/apis/apps/v1").0, 200);
+    assert!(server.get("/version").1.contains("\"v1.31.0\""));
 }
 
 #[test]
@@ -650,6 +651,16 @@ fn a_refused_file_of_a_base_is_left_out() {
     let server = Server::start(&folder, "--base base");
     assert!(server.get("/version").1.contains("v1.36.7"));
     server.says("note[KS1009]: base/refused.json");
+}
+
+#[test]
+fn a_base_without_a_version_has_that_of_its_documents() {
+    let folder = Folder::new();
+    let document =
+        r#"{"openapi":"3.0.0","info":{"title":"Kubernetes","version":"v1.34.2"},"paths":{"/apis/batch/v1/jobs":{}}}"#;
+    folder.write("base/apis__batch__v1.json", document);
+    let server = Server::start(&folder, "--base base");
+    assert!(server.get("/version").1.contains("\"v1.34.0\""));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The behavior of releases of Kubernetes: the feature gates of the proposals, by release.
 
 use bytes::Bytes;
+use kubeshape_schema::Release;
 use std::fmt;
 use std::str::FromStr;
 
@@ -44,7 +45,7 @@ impl Default for Features {
 
 /// The first release with `/openapi/v2`.
 const OLDEST: u16 = 10;
-const NEWEST: u16 = 37;
+const NEWEST: u16 = Release::NEWEST.minor() as u16;
 /// The first release with aggregated discovery as v2.
 const AGGREGATED_V2: u16 = 30;
 
@@ -207,13 +208,18 @@ impl Emulation {
         if named.is_some_and(|named| named.trim_end_matches('+') == minor) {
             return current.clone();
         }
-        format!(
-            "{{\n  \"major\": \"1\",\n  \"minor\": \"{minor}\",\n  \"gitVersion\": \"v1.{minor}.0\",\n  \"gitCommit\": \"\",\n  \
-             \"gitTreeState\": \"\",\n  \"buildDate\": \"1970-01-01T00:00:00Z\",\n  \"goVersion\": \"\",\n  \"compiler\": \"\",\n  \
-             \"platform\": \"\"\n}}"
-        )
-        .into()
+        version(self.minor.into())
     }
+}
+
+/// Returns the body of `/version` of a server of the release `1.minor`, without what a build knows.
+pub(crate) fn version(minor: u32) -> Bytes {
+    format!(
+        "{{\n  \"major\": \"1\",\n  \"minor\": \"{minor}\",\n  \"gitVersion\": \"v1.{minor}.0\",\n  \"gitCommit\": \"\",\n  \
+         \"gitTreeState\": \"\",\n  \"buildDate\": \"1970-01-01T00:00:00Z\",\n  \"goVersion\": \"\",\n  \"compiler\": \"\",\n  \
+         \"platform\": \"\"\n}}"
+    )
+    .into()
 }
 
 /// `1.24`

@@ -9,7 +9,7 @@ use kubeshape_discovery::{
 use kubeshape_input::{Code, Content, Finding, Place, Reader};
 use kubeshape_objects::generic_kinds;
 use kubeshape_publish::{Profile, with_alternates};
-use kubeshape_schema::Dialect;
+use kubeshape_schema::{Dialect, Release};
 use kubeshape_yaml::Limits;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,9 +26,9 @@ pub struct BaseDocuments {
     pub found: BTreeSet<Arc<str>>,
     /// The v2 document into which the resources are merged; else the one among `documents`.
     pub onto: Option<(Arc<str>, Bytes)>,
-    /// Whether `documents` are all documents of a release of Kubernetes, without descriptions, as in
+    /// The release of Kubernetes, if `documents` are all documents of it, without descriptions, as in
     /// `kubeshape-builtin`, and not those of a cluster.
-    pub is_release: bool,
+    pub release: Option<Release>,
 }
 
 /// Why a base cannot be used.

@@ -187,6 +187,8 @@ struct File {
 #[derive(Clone, Debug)]
 pub struct Store {
     options: StoreOptions,
+    /// The release of Kubernetes whose documents are the base, if it is not that of a cluster.
+    release: Option<Release>,
     publisher: Arc<Publisher>,
     base: Documents,
     files: BTreeMap<Arc<str>, File>,
@@ -266,22 +268,24 @@ impl Store {
     /// # Errors
     /// A document of the base cannot be used.
     pub fn new(base: BaseDocuments, options: StoreOptions, now: SystemTime) -> Result<Store, BaseError> {
-        let is_release = base.is_release;
+        let release = base.release;
         let (mut documents, sources) = Documents::read(base, options.profile, now)?;
         if options.generic_kinds {
             documents.add_generic_kinds(now);
         }
         let definitions = match sources.is_empty() {
             true => Base::builtin(),
-            false if is_release => Base::of_release(&sources, false)?,
+            false if release.is_some() => Base::of_release(&sources, false)?,
             false => Base::from_documents(&sources)?,
         };
         let publisher =
             Arc::new(Publisher::new(definitions, Options { profile: options.profile, ..Options::default() }));
         let v2 = v2::Merging::new(documents.v2.as_ref(), options)?;
-        let snapshot = paths::empty(&documents, options.tags, now);
+        let served = release.or(publisher.base().named_release()).unwrap_or(publisher.base().release());
+        let snapshot = paths::empty(&documents, served, options.tags, now);
         let mut store = Store {
             options,
+            release,
             publisher,
             files: BTreeMap::new(),
             broken: BTreeSet::new(),
@@ -314,13 +318,13 @@ impl Store {
         Ok(store)
     }
 
-    /// The release of the cluster whose documents are the base: that of its `/version`, else the one that its OpenAPI
-    /// documents name. `None` if neither names one that is known.
+    /// The release whose documents are the base. For those of a cluster it is that of its `/version`, else the one that
+    /// its OpenAPI documents name. `None` if neither names one that is known.
     pub fn release(&self) -> Option<Release> {
         let version =
             self.base.version.as_deref().and_then(|text| serde_json::from_slice::<serde_json::Value>(text).ok());
         let named = version.and_then(|version| version["gitVersion"].as_str()?.parse().ok());
-        named.or(self.publisher.base().named_release())
+        named.or(self.release).or(self.publisher.base().named_release())
     }
 
     /// Returns the current snapshot.

@@ -6,6 +6,7 @@ use super::read::Resource;
 use super::{Affected, Reason, Store};
 use crate::body::{Segment, Tags};
 use crate::document::Document;
+use crate::features::version;
 use crate::pieces::{Key, Pieces};
 use crate::rope::Rope;
 use crate::snapshot::{Discovery, Leaf, Snapshot};
@@ -13,7 +14,7 @@ use bytes::Bytes;
 use kubeshape_discovery::{Group, print};
 use kubeshape_input::{Code, Finding};
 use kubeshape_publish::{MergeConflict, Piece, Publisher, V3Fragments, write_v3};
-use kubeshape_schema::{Dialect, escape};
+use kubeshape_schema::{Dialect, Release, escape};
 use kubeshape_yaml::percent;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -25,21 +26,8 @@ pub(super) type Changed = (Arc<str>, Reason);
 /// Members of a group version: CustomResourceDefinitions by name, each with the index of the version.
 pub(super) type Members = BTreeMap<Arc<str>, (Arc<Resource>, usize)>;
 
-/// `/version` of a server without a base.
-const VERSION: &str = r#"{
-  "major": "1",
-  "minor": "36",
-  "gitVersion": "v1.36.0",
-  "gitCommit": "",
-  "gitTreeState": "",
-  "buildDate": "1970-01-01T00:00:00Z",
-  "goVersion": "",
-  "compiler": "",
-  "platform": ""
-}"#;
-
-/// Returns an empty snapshot.
-pub(super) fn empty(base: &Documents, tags: Tags, now: SystemTime) -> Snapshot {
+/// Returns an empty snapshot of a release.
+pub(super) fn empty(base: &Documents, release: Release, tags: Tags, now: SystemTime) -> Snapshot {
     let list = |head, tail| {
         let segments = [head, tail].map(|text| Segment::Text(Bytes::from_static(text)));
         Arc::new(Document::of_chunks(None, segments.into(), None, tags, now))
@@ -54,7 +42,7 @@ pub(super) fn empty(base: &Documents, tags: Tags, now: SystemTime) -> Snapshot {
             aggregated_core: Arc::new(core(b"", now)),
             aggregated: list(print::ETAG_HEAD, print::ETAG_TAIL),
         },
-        version: base.version.clone().unwrap_or_else(|| Bytes::from_static(VERSION.as_bytes())),
+        version: base.version.clone().unwrap_or_else(|| version(release.minor())),
         root_paths: base.root_paths.clone().into(),
     }
 }
