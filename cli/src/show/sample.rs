@@ -57,7 +57,7 @@ pub(crate) fn sample(args: &SampleArgs, session: &mut Session<'_>) -> Result<boo
             "No resource has the kind {}: it is a part of requests and answers, and a server stores no object of it.",
             kind.kind()
         ));
-    } else if sampled.is_typed {
+    } else if !sampled.is_judged {
         session.remark(&format!(
             "A server may have more rules for {} than its OpenAPI document tells: they exist as Go code only.",
             kind.kind()

@@ -2,6 +2,7 @@
 
 use super::build::{Builder, Problem};
 use super::definitions::Definitions;
+use super::go_rules;
 use super::{NAME, Sample};
 use kubeshape_schema::Bump;
 use kubeshape_validate::typed::Typed;
@@ -74,7 +75,8 @@ pub fn sample_of_document<'a>(
     let fields = metadata.iter().flatten().flat_map(|schema| schema.properties);
     // The metadata of a list has no name.
     if fields.into_iter().any(|property| property.name == "name") {
-        let name = Map::from_entries(vec![("name", Value::String(NAME))], arena);
+        let name = Value::String(go_rules::name(definition).unwrap_or(NAME));
+        let name = Map::from_entries(vec![("name", name)], arena);
         map = map.with("metadata", Some(Value::Map(name)), arena);
     }
     let value = Value::Map(map);

@@ -13,6 +13,7 @@ use kubeshape_show::table::{Column, Convertor, Unrecognized};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Compat;
 use kubeshape_validate::Release;
+use kubeshape_validate::builtin::{Assigned, Strategy};
 use kubeshape_validate::object::Resource;
 
 impl Kind {
@@ -146,18 +147,27 @@ pub struct Sampled {
     pub object: serde_json::Value,
     /// The server's errors for it; empty if it is accepted.
     pub problems: Vec<Problem>,
-    /// Whether an OpenAPI document defines the kind: then a server may have more rules, in Go code.
+    /// Whether an OpenAPI document defines the kind.
     pub is_typed: bool,
+    /// Whether all rules of the kind were checked that are known. If not, a server may have more rules, in Go code.
+    pub is_judged: bool,
 }
 
 impl Kind {
     /// Returns a sample that a server accepts: the smallest one, or one with every field if `maximal` (see [`sample`],
-    /// and [`sample_of_document`] for a kind that an OpenAPI document defines). `None` if neither defines the kind.
+    /// and [`sample_of_document`] for a kind that an OpenAPI document defines). `None` if neither defines the kind. The
+    /// smallest sample of a built-in kind is judged as a server judges its creation.
     pub fn sample(&self, maximal: bool, release: Release) -> Option<Sampled> {
         if let Some((root, name)) = self.in_document() {
             let arena = Bump::new();
             let made = sample_of_document(root, name, (self.api_version(), self.kind()), maximal, &arena)?;
-            return Some(Sampled { object: made.value.to_serde(), problems: made.problems, is_typed: true });
+            let mut problems = made.problems;
+            let strategy = self.strategy().filter(|_| !maximal && problems.is_empty());
+            if let Some(strategy) = strategy {
+                problems.extend(refusals(strategy, made.value, &arena));
+            }
+            let is_judged = strategy.is_some();
+            return Some(Sampled { object: made.value.to_serde(), problems, is_typed: true, is_judged });
         }
         let definition = self.definition();
         let Form::CustomResource(implied) = definition.form() else { return None };
@@ -165,8 +175,19 @@ impl Kind {
             let version = crd.versions.iter().find(|version| version.name == self.version_name())?;
             let resource = Resource::new(crd, version, release, memory);
             let made = sample(&resource, maximal, memory);
-            Some(Sampled { object: made.value.to_serde(), problems: made.problems, is_typed: false })
+            let (object, problems) = (made.value.to_serde(), made.problems);
+            Some(Sampled { object, problems, is_typed: false, is_judged: true })
         });
         made.flatten()
     }
+}
+
+/// Returns why a server refuses to create an object of a built-in kind.
+fn refusals(strategy: &Strategy, object: Value<'_>, arena: &Bump) -> Vec<Problem> {
+    let decoded = match strategy.decode(object, arena) {
+        Ok(decoded) => decoded.value,
+        Err(text) => return vec![Problem { path: String::new(), text }],
+    };
+    let errors = strategy.create(decoded, Assigned::default(), arena).errors;
+    errors.into_iter().map(|error| Problem { path: error.path.clone(), text: error.to_string() }).collect()
 }

@@ -1,13 +1,17 @@
 //! Samples of built-in kinds.
 
 use kubeshape_builtin::Release;
-use kubeshape_registry::{Gvk, Registry};
+use kubeshape_registry::{Gvk, Registry, Settings};
 use kubeshape_smd::{Bump, ToValue};
 use kubeshape_validate::Release as Rules;
 
 fn registry() -> Registry {
-    let mut registry = Registry::default();
-    let api = Release::newest().api();
+    registry_of(Release::newest())
+}
+
+fn registry_of(release: Release) -> Registry {
+    let mut registry = Registry::new(Settings::of(release.into()));
+    let api = release.api();
     for (path, document) in api.openapi_v3_of(|_| true) {
         let read = kubeshape_input::read(path, document.as_bytes(), kubeshape_input::Limits::default());
         registry.set_built_in(path, read.without_lines());
@@ -31,6 +35,21 @@ fn samples_of_built_in_kinds_fit_their_types() {
         }
     }
     assert!(made > 200, "{made} samples");
+}
+
+#[test]
+fn a_server_accepts_the_smallest_sample_of_every_stored_kind() {
+    let mut made = 0;
+    for release in [Release::all().next().expect("a release"), Release::newest()] {
+        let registry = registry_of(release);
+        for kind in registry.kinds().filter(|kind| kind.strategy().is_some()) {
+            let sampled = kind.sample(false, release.into()).expect("a sample");
+            assert!(sampled.is_judged);
+            assert_eq!(sampled.problems, [], "{release} {}: {:#}", kind.gvk(), sampled.object);
+            made += 1;
+        }
+    }
+    assert!(made > 120, "{made} samples");
 }
 
 #[test]
