@@ -13,9 +13,7 @@ import (
 )
 
 const usage = `usage: clients kubectl -server URL -cache DIR          (lines of {"args": […]} on standard input)
-       clients discover -server URL -cache DIR
-       clients protobuf                               (the members of the messages of built-in kinds)
-       clients samples -count N                       (objects of built-in kinds in protobuf and JSON)`
+       clients discover -server URL -cache DIR`
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -31,15 +29,8 @@ func run(arguments []string) error {
 	flags := flag.NewFlagSet(arguments[0], flag.ContinueOnError)
 	server := flags.String("server", "", "URL of the server")
 	cache := flags.String("cache", "", "folder of the clients' caches")
-	count := flags.Int("count", 5, "samples of each kind")
 	if err := flags.Parse(arguments[1:]); err != nil {
 		return err
-	}
-	switch arguments[0] {
-	case "protobuf":
-		return buffered(protobufTable)
-	case "samples":
-		return buffered(func(output io.Writer) error { return protobufSamples(*count, output) })
 	}
 	if *server == "" || *cache == "" {
 		return errors.New(usage)
@@ -63,15 +54,6 @@ func run(arguments []string) error {
 		return json.NewEncoder(output).Encode(found)
 	}
 	return errors.New(usage)
-}
-
-// buffered lets something print to standard output.
-func buffered(print func(io.Writer) error) error {
-	output := bufio.NewWriter(os.Stdout)
-	if err := print(output); err != nil {
-		return err
-	}
-	return output.Flush()
 }
 
 // kubectlLines reads lines of {"args"} and writes lines of {"args", "exit", "stdout", "stderr"}.

@@ -31,6 +31,7 @@ pub mod structural;
 pub mod suites;
 pub mod table;
 mod typed;
+pub mod types;
 pub mod verdict;
 
 use apiserver::BaseDocuments;

@@ -5,7 +5,7 @@ use kubeshape_conformance::known::Known;
 use kubeshape_conformance::oracle::Other;
 use kubeshape_conformance::table::Table;
 use kubeshape_conformance::{
-    AREAS, BaseFolder, changes, clients, compare, generated, has_records, judged, mutated, own,
+    AREAS, BaseFolder, changes, clients, compare, generated, has_records, judged, mutated, own, types,
 };
 use kubeshape_validate::Release;
 use rayon::prelude::*;
@@ -18,11 +18,14 @@ usage: kubeshape-conformance [AREA…] [--json] [--all]
        kubeshape-conformance judged [--kubernetes RELEASE] [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance mutated [--kubernetes RELEASE] [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance changes [--count N] [--seed S] [--json] [--all]
+       kubeshape-conformance types [--kubernetes RELEASE] [--json] [--all]
+       kubeshape-conformance members
        kubeshape-conformance clients [--newest] [--program KUBESHAPE] [--json] [--all]
        kubeshape-conformance kubectl [--program KUBESHAPE] [--json] [--all]
 
 Compares kubeshape's answers with recorded answers of Kubernetes and its libraries, and prints a table per area.
 Exits with 1 if an answer differs or is missing, unless KNOWN.md names it.
+`members` prints the members of Go's types of built-in kinds since 1.36: base/gotypes/src/members.txt (needs Go).
 
 areas:
   crds        the libraries' answers for every CustomResourceDefinition
@@ -46,10 +49,11 @@ areas:
   mutated     what kube-apiserver's own code makes of changed objects of built-in kinds (needs Go, and recorded answers)
   changes     what is said of changed definitions, held against what the libraries accept (needs Go; without folders
               generated definitions only)
+  types       Go's types of built-in kinds, and their objects in protobuf (needs Go, and no folder)
   clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)
   kubectl     recorded commands about objects, run again by the kubectl of this machine against `kubeshape serve
               --objects`
-Without areas: all but the last seven, as far as the folders hold them.
+Without areas: all but the last eight, as far as the folders hold them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
@@ -57,10 +61,10 @@ Without areas: all but the last seven, as far as the folders hold them.
            a quarter as many generated and changed definitions. In the area `mutated`: how many requests. In the area `changes`: how many generated pairs, half
            as many changed real definitions, and with fewer than 2000 that share of the real pairs
 --seed S   where generating begins (1)
---kubernetes RELEASE  in the areas `judged` and `mutated`: another release, from 1.31 on; its modules are downloaded, and the
+--kubernetes RELEASE  in the areas `judged`, `mutated` and `types`: another release, from 1.31 on; its modules are downloaded, and the
            program is built in the target folder
---oracle PROGRAM  the program of `conformance/oracle` (`judged`) or `conformance/builtins-oracle` (`mutated`) that was built
-           with these modules
+--oracle PROGRAM  the program of `conformance/oracle` (`judged`), `conformance/builtins-oracle` (`mutated`) or
+           `conformance/types` (`types`) that was built with these modules
 --newest   only the clients of the newest minor are built and asked
 --program  the `kubeshape` command that serves (the one built beside this program)
 
@@ -78,6 +82,7 @@ struct Arguments {
     newest: bool,
     oracle: Option<PathBuf>,
     kubernetes: Option<Release>,
+    members: bool,
 }
 
 impl Arguments {
@@ -126,8 +131,10 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--newest" => out.newest = true,
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
+            "members" => out.members = true,
             area if AREAS.contains(&area)
-                || ["corpus", "generated", "judged", "mutated", "changes", "clients", "kubectl"].contains(&area) =>
+                || ["corpus", "generated", "judged", "mutated", "changes", "types", "clients", "kubectl"]
+                    .contains(&area) =>
             {
                 out.areas.push(argument);
             }
@@ -148,6 +155,10 @@ fn folder(name: &str) -> Option<PathBuf> {
 
 /// Returns whether every area passed.
 fn run(arguments: &Arguments) -> Result<bool, String> {
+    if arguments.members {
+        print!("{}", types::members()?);
+        return Ok(true);
+    }
     let golden = folder("KUBESHAPE_GOLDEN");
     let mut areas = arguments.areas.clone();
     if areas.is_empty() {
@@ -199,6 +210,7 @@ fn table_of(
         },
         "generated" => generated::compare(&arguments.generated, known),
         "judged" => judged::compare(&arguments.generated, arguments.other("oracle")?.as_ref(), known),
+        "types" => types::compare(arguments.other(types::FOLDER)?, known),
         "changes" => changes::compare(&arguments.generated, known),
         "clients" | "kubectl" => {
             let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);

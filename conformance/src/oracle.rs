@@ -106,7 +106,7 @@ const OLDER_CALLS: [(u32, &str, &str); 4] = [
 const KUBERNETES: &str = "k8s.io/kubernetes";
 
 impl Other {
-    /// Builds the program of a folder, `oracle` or `builtins-oracle`, with the modules of a release. The first time, it
+    /// Builds the program of a folder, such as `oracle`, with the modules of a release. The first time, it
     /// downloads them, and takes minutes.
     ///
     /// # Errors

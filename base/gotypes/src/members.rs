@@ -3,21 +3,25 @@
 //! A struct is a protobuf message. Its fields have a number, a name in JSON, a type, and the condition under which JSON
 //! contains them: it distinguishes pointers and values, `omitempty`, `omitzero` and inlined structs.
 //!
-//! The program in `conformance/clients` generates the table (`members.txt`) from the Go types of `k8s.io/api` and of
-//! CustomResourceDefinitions. Numbers never change, so one table serves all releases. A line is a struct,
-//! `NAME NUMBER:JSON_NAME:LETTERS…`, or the struct of a kind, `API_VERSION.KIND @NAME`. Lines are sorted.
+//! One table (`members.txt`) has the structs of 1.36 and of newer releases. The program in `conformance/types` reads them
+//! from the Go types of `k8s.io/api` and of CustomResourceDefinitions. A line is a struct,
+//! `NAME NUMBER:JSON_NAME:LETTERS…`, or the struct of a kind, `API_VERSION.KIND @NAME`. Lines are sorted. A member that the
+//! struct has in some releases only names the minor numbers of the first and the last of them, `…:LETTERS:33-35`, where a
+//! missing number is an open end: `:37-` is since 1.37.
 //!
 //! # Example
 //! ```
 //! use kubeshape_gotypes::members::{Kind, Messages, Shown, of_kind};
+//! use kubeshape_schema::Release;
 //!
-//! let mut table = Messages::default();
+//! let mut table = Messages::of(Release::NEWEST);
 //! let secret = table.get(of_kind("v1", "Secret").unwrap());
 //! let field = secret.members().find(|member| member.name == "immutable").unwrap();
 //! assert_eq!(field.shown, Shown::UnlessEmpty);
 //! assert!(matches!(field.kind, Kind::Pointer(of) if of.kind() == Kind::Bool));
 //! ```
 
+use kubeshape_schema::Release;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -32,9 +36,12 @@ pub struct Message {
     shown: Vec<usize>,
 }
 
-/// The messages used so far: each is parsed once.
-#[derive(Debug, Default)]
-pub struct Messages(HashMap<&'static str, Rc<Message>>);
+/// The messages of a release that were used so far: each is parsed once.
+#[derive(Debug)]
+pub struct Messages {
+    release: Release,
+    read: HashMap<&'static str, Rc<Message>>,
+}
 
 /// A member of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,16 +130,21 @@ pub fn name(name: &str) -> Option<&'static str> {
 }
 
 impl Messages {
+    /// The messages of a release. Releases before 1.36 have those of 1.36.
+    pub fn of(release: Release) -> Messages {
+        Messages { release, read: HashMap::new() }
+    }
+
     /// Returns the struct with a name, or one without fields if there is no such struct.
     pub fn get(&mut self, name: &'static str) -> Rc<Message> {
-        let read = || Rc::new(Message::read(line(name).map_or("", |(_, members)| members)));
-        Rc::clone(self.0.entry(name).or_insert_with(read))
+        let read = || Rc::new(Message::read(line(name).map_or("", |(_, members)| members), self.release));
+        Rc::clone(self.read.entry(name).or_insert_with(read))
     }
 }
 
 impl Message {
-    fn read(text: &'static str) -> Message {
-        let members: Vec<Member> = text.split(' ').filter_map(Member::read).collect();
+    fn read(text: &'static str, release: Release) -> Message {
+        let members: Vec<Member> = text.split(' ').filter_map(|member| Member::read(member, release)).collect();
         let shown = members.iter().enumerate().filter(|(_, member)| match member.shown {
             Shown::Always | Shown::InParent => true,
             Shown::UnlessEmpty => !member.kind.can_be_empty(),
@@ -160,9 +172,17 @@ impl Message {
 }
 
 impl Member {
-    fn read(text: &'static str) -> Option<Member> {
+    /// Returns `None` for a member that the release does not have.
+    fn read(text: &'static str, release: Release) -> Option<Member> {
         let (number, member) = text.split_once(':')?;
         let (name, letters) = member.split_once(':')?;
+        let (letters, releases) = letters.split_once(':').unwrap_or((letters, "-"));
+        let (first, last) = releases.split_once('-')?;
+        let is_before = first.parse().is_ok_and(|first: u32| release.minor() < first);
+        let is_after = last.parse().is_ok_and(|last: u32| release.minor() > last);
+        if is_before || is_after {
+            return None;
+        }
         let (shown, letters) = match letters.split_at_checked(1)? {
             ("!", letters) => (Shown::Always, letters),
             ("?", letters) => (Shown::UnlessZero, letters),
@@ -258,6 +278,8 @@ fn line(name: &str) -> Option<(&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::{Kind, Letters, Message, TABLE, line, of_kind};
+    use kubeshape_schema::Release;
+    use std::collections::BTreeSet;
 
     #[test]
     fn every_line_is_found_and_leads_to_lines() {
@@ -270,11 +292,18 @@ mod tests {
                 assert!(line(other).is_some(), "{name}: there is no {other}");
                 continue;
             }
-            let message = Message::read(members);
-            assert_eq!(message.members.len(), members.split_whitespace().count(), "{name}");
-            assert!(message.members.is_sorted_by_key(|member| member.number), "{name}");
+            let mut numbers = BTreeSet::new();
+            for release in Release::all() {
+                let message = Message::read(members, release);
+                assert!(message.members.is_sorted_by(|a, b| a.number < b.number), "{name} {release}");
+                numbers.extend(message.members.iter().map(|member| member.number.to_string()));
+            }
+            for member in members.split_whitespace() {
+                assert!(numbers.contains(member.split(':').next().unwrap_or_default()), "{name}: {member}");
+            }
             for member in members.split_whitespace() {
                 if let Some((_, message)) = member.split_once('@') {
+                    let message = message.split(':').next().unwrap_or_default();
                     assert!(line(message).is_some(), "{name}: there is no {message}");
                 }
             }
@@ -287,6 +316,23 @@ mod tests {
         assert_eq!(of_kind("apps/v1", "Deployment"), Some("apps/v1.Deployment"));
         assert_eq!(of_kind("rbac.authorization.k8s.io/v1", "Role"), Some("rbac/v1.Role"));
         assert_eq!(of_kind("example.com/v1", "Pod"), None);
+    }
+
+    #[test]
+    fn a_release_has_its_members() {
+        let names = |minor| {
+            let message = Message::read("1:a:s 2:b:!s:-35 2:c:!s:36- 4:d:!s:33-34", Release::nearest(minor));
+            let shown: Vec<u64> = message.shown().collect();
+            (message.members().map(|member| member.name).collect::<Vec<_>>().join(" "), shown)
+        };
+        assert_eq!(names(31), ("a b".to_owned(), vec![2]));
+        assert_eq!(names(34), ("a b d".to_owned(), vec![2, 4]));
+        assert_eq!(names(37), ("a c".to_owned(), vec![2]));
+        let status = |release| {
+            let message = Message::read(line("storage/v1.CSINode").expect("a line").1, release);
+            message.members().any(|member| member.name == "status")
+        };
+        assert_eq!((status(Release::nearest(36)), status(Release::nearest(37))), (false, true));
     }
 
     #[test]

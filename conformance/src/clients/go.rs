@@ -48,26 +48,6 @@ impl Program {
         serde_json::from_slice(&self.run("discover", url, caches, b"")?).map_err(|error| error.to_string())
     }
 
-    /// Returns objects of all built-in kinds in protobuf and in JSON, `count` of each kind.
-    pub(super) fn samples(&self, count: usize) -> Result<Vec<u8>, String> {
-        self.output("samples", Command::new(&self.path).args(["samples", "-count", &count.to_string()]))
-    }
-
-    /// Returns the members of the messages of all built-in kinds.
-    pub(super) fn members(&self) -> Result<Vec<u8>, String> {
-        self.output("protobuf", Command::new(&self.path).arg("protobuf"))
-    }
-
-    fn output(&self, what: &str, command: &mut Command) -> Result<Vec<u8>, String> {
-        let output = command.output().map_err(|error| format!("clients of {} {what}: {error}", self.minor))?;
-        let message = String::from_utf8_lossy(&output.stderr);
-        if output.status.success() {
-            Ok(output.stdout)
-        } else {
-            Err(format!("clients of {} {what}: {message}", self.minor))
-        }
-    }
-
     fn run(&self, what: &str, url: &str, caches: &Path, input: &[u8]) -> Result<Vec<u8>, String> {
         let failed = |error: &dyn std::fmt::Display| format!("clients of {} {what}: {error}", self.minor);
         std::fs::create_dir_all(caches).map_err(|error| failed(&error))?;

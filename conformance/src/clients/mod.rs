@@ -9,7 +9,6 @@ mod found;
 mod go;
 mod kubectl;
 mod mapper;
-mod protobuf;
 mod serve;
 
 use crate::golden;
@@ -84,7 +83,6 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     if !plan.newest {
         programs.push(Program::build("previous.mod")?);
     }
-    protobuf::compare(&programs[0], &mut table)?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let inputs = match &plan.recorded {
         Some((corpus, golden)) if golden.join("apiserver").join("kubectl").is_dir() => {

@@ -33,14 +33,15 @@ fn native(apiserver: &Path, table: &mut Table) -> Result<(), String> {
     for (place, exchange) in exchanges.iter().enumerate() {
         let body = expected(exchange);
         // Other kinds are those of `meta.k8s.io`, and lists.
-        let Some(Ok(json)) = kubeshape_objects::protobuf_to_json(&body) else { continue };
+        let Some(Ok(json)) = kubeshape_objects::protobuf_to_json(&body, crate::RECORDED) else { continue };
         let object: Value = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
         let text = |key: &str| object[key].as_str().unwrap_or_default();
-        let verdict = match kubeshape_objects::json_to_protobuf(text("apiVersion"), text("kind"), &json) {
-            Ok(written) if written == body => Verdict::Equal,
-            Ok(written) => Verdict::Differing(format!("{written:02x?}, recorded {body:02x?}")),
-            Err(why) => Verdict::Differing(why),
-        };
+        let verdict =
+            match kubeshape_objects::json_to_protobuf(text("apiVersion"), text("kind"), &json, crate::RECORDED) {
+                Ok(written) if written == body => Verdict::Equal,
+                Ok(written) => Verdict::Differing(format!("{written:02x?}, recorded {body:02x?}")),
+                Err(why) => Verdict::Differing(why),
+            };
         table.add(NATIVE, &format!("{} {}", place + 1, exchange.request.path), verdict);
     }
     Ok(())

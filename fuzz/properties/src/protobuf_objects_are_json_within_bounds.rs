@@ -1,6 +1,7 @@
 //! Any bytes of an object in protobuf become JSON of bounded size with its kind, or an error. This JSON becomes
 //! protobuf again, with the same contents.
 
+use kubeshape_schema::Release;
 use kubeshape_yaml::{Limits, Stream, Tape};
 
 /// The maximum size of an object in protobuf, as a multiple of its JSON: protobuf contains members without a value.
@@ -8,7 +9,7 @@ const TIMES: usize = 50;
 
 /// Checks the property.
 pub fn holds(data: &[u8]) {
-    let Some(read) = kubeshape_objects::protobuf_to_json(data) else { return };
+    let Some(read) = kubeshape_objects::protobuf_to_json(data, Release::NEWEST) else { return };
     let Ok(json) = read else { return };
     assert!(json.len() <= 16 << 20);
     let object: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
@@ -20,10 +21,10 @@ pub fn holds(data: &[u8]) {
     if !is_read {
         return;
     }
-    let written = kubeshape_objects::json_to_protobuf(api_version, kind, &json).expect("protobuf");
+    let written = kubeshape_objects::json_to_protobuf(api_version, kind, &json, Release::NEWEST).expect("protobuf");
     assert!(written.len() <= TIMES * json.len() + 1024, "{} bytes of {}", written.len(), json.len());
-    let again = kubeshape_objects::protobuf_to_json(&written).expect("protobuf").expect("JSON");
-    let written_again = kubeshape_objects::json_to_protobuf(api_version, kind, &again).expect("protobuf");
+    let again = kubeshape_objects::protobuf_to_json(&written, Release::NEWEST).expect("protobuf").expect("JSON");
+    let written_again = kubeshape_objects::json_to_protobuf(api_version, kind, &again, Release::NEWEST).expect("protobuf");
     assert_eq!(written_again, written);
     // A time without a value is null, and null is read as absent.
     if !json.windows(5).any(|bytes| bytes == b":null") {

@@ -11,6 +11,7 @@ use crate::MAX_BODY;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubeshape_gotypes::members::{self, Kind, Messages, Shown};
+use kubeshape_schema::Release;
 use kubeshape_yaml::go::{Time, number};
 
 pub use write::json_to_protobuf;
@@ -30,7 +31,7 @@ pub(crate) fn knows(api_version: &str, kind: &str) -> bool {
 }
 
 /// Converts an object of a built-in kind from protobuf (`k8s`, a zero byte, and a `runtime.Unknown` with the message)
-/// to the JSON that Go prints. Returns `None` if the bytes have another format.
+/// to the JSON that Go prints, with the fields that a release has. Returns `None` if the bytes have another format.
 ///
 /// # Errors
 /// The bytes are malformed, the kind is not built in, or the JSON would exceed 3 MiB.
@@ -38,21 +39,22 @@ pub(crate) fn knows(api_version: &str, kind: &str) -> bool {
 /// # Example
 /// ```
 /// use kubeshape_objects::protobuf_to_json;
+/// use kubeshape_schema::Release;
 ///
 /// let body = b"k8s\0\x0a\x0f\x0a\x02v1\x12\x09Namespace\x12\x07\x0a\x05\x0a\x03dev";
-/// let json = protobuf_to_json(body).unwrap()?;
+/// let json = protobuf_to_json(body, Release::NEWEST).unwrap()?;
 /// assert_eq!(
 ///     String::from_utf8_lossy(&json),
 ///     r#"{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"dev"},"spec":{},"status":{}}"#
 /// );
-/// assert!(protobuf_to_json(b"{}").is_none());
+/// assert!(protobuf_to_json(b"{}", Release::NEWEST).is_none());
 /// # Ok::<(), String>(())
 /// ```
-pub fn protobuf_to_json(body: &[u8]) -> Option<Result<Vec<u8>, String>> {
-    body.strip_prefix(PREFIX).map(read)
+pub fn protobuf_to_json(body: &[u8], release: Release) -> Option<Result<Vec<u8>, String>> {
+    body.strip_prefix(PREFIX).map(|body| read(body, release))
 }
 
-fn read(body: &[u8]) -> Result<Vec<u8>, String> {
+fn read(body: &[u8], release: Release) -> Result<Vec<u8>, String> {
     let (mut meta, mut raw): (&[u8], &[u8]) = (&[], &[]);
     each(body, |number, content| {
         match (number, content) {
@@ -74,7 +76,7 @@ fn read(body: &[u8]) -> Result<Vec<u8>, String> {
     let Some(message) = members::of_kind(api_version, kind) else {
         return Err(format!("protobuf: the members of the kind {kind:?} are not known; send JSON"));
     };
-    let mut out = Out { text: b"{\"kind\":".to_vec(), messages: Messages::default() };
+    let mut out = Out { text: b"{\"kind\":".to_vec(), messages: Messages::of(release) };
     out.quoted(kind)?;
     out.raw(b",\"apiVersion\":")?;
     out.quoted(api_version)?;
@@ -509,10 +511,13 @@ fn time(out: &mut Out, bytes: &[u8], kind: Kind) -> Result<Found, String> {
 mod tests {
     use super::protobuf_to_json;
     use crate::proto;
+    use kubeshape_schema::Release;
     use serde_json::{Value, json};
 
     fn read(body: &[u8]) -> Result<Value, String> {
-        protobuf_to_json(body).expect("protobuf").map(|text| serde_json::from_slice(&text).expect("JSON"))
+        protobuf_to_json(body, Release::NEWEST)
+            .expect("protobuf")
+            .map(|text| serde_json::from_slice(&text).expect("JSON"))
     }
 
     #[test]
@@ -536,13 +541,13 @@ mod tests {
         assert_eq!(read(&body), Ok(expected));
         for end in 4..body.len() {
             // Whatever is cut off, nothing panics.
-            let _ = protobuf_to_json(&body[..end]);
+            let _ = protobuf_to_json(&body[..end], Release::NEWEST);
         }
     }
 
     #[test]
     fn unreadable_bodies_are_errors() {
-        assert!(protobuf_to_json(br#"{"kind": "Secret"}"#).is_none());
+        assert!(protobuf_to_json(br#"{"kind": "Secret"}"#, Release::NEWEST).is_none());
         let tab = read(&proto::unknown("example.com/v1", "Tab", b""));
         assert_eq!(tab, Err(r#"protobuf: the members of the kind "Tab" are not known; send JSON"#.to_owned()));
         assert_eq!(read(&proto::unknown("v1", "Secret", b"\x0a\x05a")), Err("protobuf: unexpected EOF".to_owned()));
@@ -555,7 +560,9 @@ mod tests {
         let containers = b"\x12\x00".repeat(1 << 20);
         let mut pod = Vec::new();
         proto::bytes(&mut pod, 2, &containers);
-        let error = protobuf_to_json(&proto::unknown("v1", "Pod", &pod)).expect("protobuf").expect_err("too large");
+        let error = protobuf_to_json(&proto::unknown("v1", "Pod", &pod), Release::NEWEST)
+            .expect("protobuf")
+            .expect_err("too large");
         assert!(error.contains("more than"), "{error}");
     }
 

@@ -165,7 +165,7 @@ impl Definition {
     }
 
     /// Returns the release whose rules are used.
-    pub(crate) fn release(&self) -> Release {
+    pub fn release(&self) -> Release {
         self.settings.settings.release
     }
 

@@ -29,7 +29,7 @@ impl Kind {
     /// ```
     pub fn typed(&self) -> Option<Typed> {
         let (root, name) = self.in_document()?;
-        Typed::of_document(root, name)
+        Typed::in_release(root, name, self.definition().release())
     }
 
     /// Returns what a server does with objects of a built-in kind, prepared at the first call. `None` for other kinds,

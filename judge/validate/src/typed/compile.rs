@@ -3,6 +3,7 @@
 use super::go::{self, Facts};
 use super::names::Names;
 use super::{Field, Special, Struct, Type, Typed, is_zero};
+use crate::Release;
 use crate::literal::Literal;
 use kubeshape_gotypes::members::Messages;
 use kubeshape_yaml::{Kind, Node};
@@ -13,8 +14,14 @@ const MAX_REFERENCES: usize = 64;
 
 impl Typed {
     /// Returns the types of a definition of an OpenAPI v2 or v3 document, and of those that it refers to. Returns
-    /// `None` if the document has no such definition.
+    /// `None` if the document has no such definition. Of Go's types of built-in kinds, those of the newest release are
+    /// used.
     pub fn of_document(root: Node<'_>, definition: &str) -> Option<Typed> {
+        Typed::in_release(root, definition, Release::NEWEST)
+    }
+
+    /// As [`of_document`](Self::of_document), with Go's types of the release of the document.
+    pub fn in_release(root: Node<'_>, definition: &str, release: Release) -> Option<Typed> {
         let schemas = root.get("definitions").or_else(|| root.get("components")?.get("schemas"))?;
         let definitions: BTreeMap<&str, Node<'_>> =
             schemas.pairs().map(|(name, schema)| (name.text(), schema)).collect();
@@ -24,7 +31,7 @@ impl Typed {
             by_name: BTreeMap::new(),
             pending: Vec::new(),
             names: Names::new(),
-            go: Messages::default(),
+            go: Messages::of(release),
         };
         let (name, schema) = compiler.definitions.get_key_value(definition).map(|(name, schema)| (*name, *schema))?;
         let root = compiler.named(name, schema, 0);

@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn fields_of_inlined_structs_belong_to_the_outer_struct() {
-        let mut table = Messages::default();
+        let mut table = Messages::of(crate::Release::NEWEST);
         let volume = fields("core.v1.Volume", &mut table).expect("a struct");
         let facts = |shown, is_pointer| Some(Facts { shown, is_pointer });
         assert_eq!(volume.get("emptyDir").copied(), facts(Shown::UnlessEmpty, true));

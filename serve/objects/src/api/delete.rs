@@ -39,7 +39,7 @@ impl Call<'_> {
             ..Options::default()
         };
         let body = self.transcoded()?;
-        let body = match wire::protobuf_to_json(&body) {
+        let body = match wire::protobuf_to_json(&body, self.release()) {
             Some(read) => Cow::Owned(read.map_err(|why| self.unreadable(&why))?),
             None => body,
         };

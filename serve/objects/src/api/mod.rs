@@ -33,6 +33,7 @@ use kubeshape_registry::policy::Layer;
 use kubeshape_smd::Bump;
 use kubeshape_smd::managed::Time;
 use kubeshape_smd::value::Stop;
+use kubeshape_validate::Release;
 use kubeshape_validate::builtin::Assigned;
 use reply::Shown;
 use served::Served;
@@ -580,6 +581,11 @@ impl Call<'_> {
         let media = if self.request.cbor { MEDIA_WITH_CBOR } else { MEDIA };
         let chosen = chosen.ok_or_else(|| Status::not_acceptable(media))?;
         Ok(self.shown_as(chosen, self.served, form::ColumnOptions::default()))
+    }
+
+    /// Returns the release whose rules the resource has.
+    fn release(&self) -> Release {
+        self.served.release()
     }
 
     /// Returns whether the requested objects can be written as protobuf: built-in kinds and their scales, but not

@@ -178,9 +178,12 @@ impl Shown {
         }
         let Some((kind, api_version)) = &self.target else {
             return match self.form {
-                Form::Protobuf => {
-                    self.protobuf(wire::json_to_protobuf(&self.served.api_version, &self.served.kind, object.as_json()))
-                }
+                Form::Protobuf => self.protobuf(wire::json_to_protobuf(
+                    &self.served.api_version,
+                    &self.served.kind,
+                    object.as_json(),
+                    self.served.release(),
+                )),
                 _ => Ok(object.as_json().to_vec()),
             };
         };
@@ -256,7 +259,7 @@ impl Shown {
             let texts = texts();
             if self.form == Form::Protobuf {
                 let kinds = [&*served.list_kind, &*served.kind];
-                let list = wire::list_to_protobuf(&served.api_version, kinds, &texts, meta);
+                let list = wire::list_to_protobuf(&served.api_version, kinds, &texts, meta, served.release());
                 return Ok(self.made(200, self.protobuf(list)?));
             }
             let list = if served.is_built_in() {

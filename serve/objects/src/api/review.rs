@@ -83,7 +83,7 @@ impl Call<'_> {
     pub(super) fn token(&self) -> Result<Outcome, Status> {
         let account = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let body = self.transcoded()?;
-        let body = match wire::protobuf_to_json(&body) {
+        let body = match wire::protobuf_to_json(&body, self.release()) {
             Some(read) => Cow::Owned(read.map_err(|why| self.unreadable(&why))?),
             None => body,
         };

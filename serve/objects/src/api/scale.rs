@@ -93,7 +93,8 @@ pub(super) fn reply(shown: &Shown, stored: &Arc<Stored>) -> Result<Reply, Status
     let scale = converted(shown, &shown.read(stored)?.json())?;
     match &shown.target {
         None if shown.form == Form::Protobuf => {
-            let body = wire::json_to_protobuf(AUTOSCALING, "Scale", &scale).map_err(Status::internal)?;
+            let body = wire::json_to_protobuf(AUTOSCALING, "Scale", &scale, shown.served.release())
+                .map_err(Status::internal)?;
             Ok(shown.made(200, body))
         }
         None | Some((TargetKind::Scale, _)) => {
@@ -167,7 +168,7 @@ impl Call<'_> {
         let Some(paths) = self.served.scale() else { return Err(self.not_found()) };
         let (mut tape, mut memory, arena) = (Tape::new(), Tape::new(), Bump::new());
         let body = self.transcoded()?;
-        let body = match wire::protobuf_to_json(&body) {
+        let body = match wire::protobuf_to_json(&body, self.release()) {
             Some(read) if !is_patch => Cow::Owned(read.map_err(|why| self.unreadable(&why))?),
             _ => body,
         };

@@ -131,6 +131,11 @@ impl Served {
         })
     }
 
+    /// The release whose rules the resource has.
+    pub(super) fn release(&self) -> Release {
+        self.definition.definition().release()
+    }
+
     /// Marks objects that it reads as stored.
     pub(super) fn as_stored(&self) -> &Arc<Reading> {
         &self.as_stored

@@ -81,8 +81,8 @@ impl Call<'_> {
             CBOR if self.request.has_cbor() => self.transcoded(),
             "" | "application/json" | "application/yaml" => Ok(Cow::Borrowed(self.body()?)),
             "application/vnd.kubernetes.protobuf" if wire::knows(&served.api_version, &served.kind) => {
-                let read =
-                    wire::protobuf_to_json(self.body()?).unwrap_or_else(|| Err("the body is no protobuf".to_owned()));
+                let read = wire::protobuf_to_json(self.body()?, self.release())
+                    .unwrap_or_else(|| Err("the body is no protobuf".to_owned()));
                 read.map(Cow::Owned).map_err(|why| self.unreadable(&why))
             }
             "application/vnd.kubernetes.protobuf" if served.is_built_in() => {

@@ -10,6 +10,7 @@ use crate::value;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubeshape_gotypes::members::{self, Kind, Messages, Shown};
+use kubeshape_schema::Release;
 use kubeshape_yaml::go::Time;
 use kubeshape_yaml::{Kind as NodeKind, Node, Number, Tape};
 
@@ -18,7 +19,7 @@ const LIST_META: u64 = 1;
 const ITEMS: u64 = 2;
 
 /// Converts the JSON of an object of a built-in kind to protobuf (`k8s`, a zero byte, and a `runtime.Unknown` with the
-/// message). Unknown fields are dropped.
+/// message). Fields that the release does not have are dropped.
 ///
 /// # Errors
 /// The kind is not built in, the input is not JSON, or a value has the wrong type.
@@ -26,17 +27,18 @@ const ITEMS: u64 = 2;
 /// # Example
 /// ```
 /// use kubeshape_objects::{json_to_protobuf, protobuf_to_json};
+/// use kubeshape_schema::Release;
 ///
 /// let json = br#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"b":"c"}}"#;
-/// let body = json_to_protobuf("v1", "ConfigMap", json)?;
-/// assert_eq!(protobuf_to_json(&body).unwrap()?, json);
-/// assert!(json_to_protobuf("example.com/v1", "Tab", b"{}").is_err());
+/// let body = json_to_protobuf("v1", "ConfigMap", json, Release::NEWEST)?;
+/// assert_eq!(protobuf_to_json(&body, Release::NEWEST).unwrap()?, json);
+/// assert!(json_to_protobuf("example.com/v1", "Tab", b"{}", Release::NEWEST).is_err());
 /// # Ok::<(), String>(())
 /// ```
-pub fn json_to_protobuf(api_version: &str, kind: &str, json: &[u8]) -> Result<Vec<u8>, String> {
+pub fn json_to_protobuf(api_version: &str, kind: &str, json: &[u8], release: Release) -> Result<Vec<u8>, String> {
     let message = members::of_kind(api_version, kind)
         .ok_or_else(|| format!("protobuf: the members of the kind {kind:?} are not known"))?;
-    let mut out = Backwards::default();
+    let mut out = Backwards::of(release);
     out.whole(message, json)?;
     Ok(proto::unknown(api_version, kind, &out.forwards()))
 }
@@ -50,10 +52,11 @@ pub(crate) fn list_to_protobuf(
     [list, kind]: [&str; 2],
     items: &[&[u8]],
     meta: &ListMeta,
+    release: Release,
 ) -> Result<Vec<u8>, String> {
     let message = members::of_kind(api_version, kind)
         .ok_or_else(|| format!("protobuf: the members of the kind {kind:?} are not known"))?;
-    let mut out = Backwards::default();
+    let mut out = Backwards::of(release);
     for item in items.iter().rev() {
         let end = out.bytes.len();
         out.whole(message, item)?;
@@ -64,7 +67,6 @@ pub(crate) fn list_to_protobuf(
 }
 
 /// A message written from its end: its bytes are reversed.
-#[derive(Default)]
 struct Backwards {
     bytes: Vec<u8>,
     messages: Messages,
@@ -75,6 +77,10 @@ struct Backwards {
 type Found<'n> = Option<Node<'n>>;
 
 impl Backwards {
+    fn of(release: Release) -> Backwards {
+        Backwards { bytes: Vec::new(), messages: Messages::of(release), tape: Tape::default() }
+    }
+
     fn forwards(mut self) -> Vec<u8> {
         self.bytes.reverse();
         self.bytes
@@ -327,12 +333,14 @@ mod tests {
     use super::{Backwards, DEPTH, json_to_protobuf, list_to_protobuf};
     use crate::form::ListMeta;
     use kubeshape_gotypes::members::{Kind, Messages, Shown, messages};
+    use kubeshape_schema::Release;
     use serde_json::json;
 
     #[test]
     fn members_without_a_value_are_written() {
         // As `proto.Marshal` of `corev1.Namespace` does it.
-        let body = json_to_protobuf("v1", "Namespace", br#"{"metadata":{"name":"dev"}}"#).expect("protobuf");
+        let body =
+            json_to_protobuf("v1", "Namespace", br#"{"metadata":{"name":"dev"}}"#, Release::NEWEST).expect("protobuf");
         let metadata = b"\x0a\x03dev\x12\x00\x1a\x00\x22\x00\x2a\x00\x32\x00\x38\x00\x42\x00";
         let mut message = vec![0x0a, metadata.len() as u8];
         message.extend_from_slice(metadata);
@@ -368,16 +376,18 @@ mod tests {
         for (api_version, kind, mut object) in objects {
             object["apiVersion"] = api_version.into();
             object["kind"] = kind.into();
-            let body = json_to_protobuf(api_version, kind, object.to_string().as_bytes()).expect("protobuf");
-            let read = protobuf_to_json(&body).expect("protobuf").expect("JSON");
+            let body =
+                json_to_protobuf(api_version, kind, object.to_string().as_bytes(), Release::NEWEST).expect("protobuf");
+            let read = protobuf_to_json(&body, Release::NEWEST).expect("protobuf").expect("JSON");
             assert_eq!(serde_json::from_slice::<serde_json::Value>(&read).expect("JSON"), object);
         }
     }
 
     /// Returns the JSON that protobuf becomes, and protobuf of it.
     fn there_and_back(body: &[u8]) -> (Vec<u8>, Vec<u8>) {
-        let read = protobuf_to_json(body).expect("protobuf").expect("JSON");
-        let again = json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", &read).expect("protobuf");
+        let read = protobuf_to_json(body, Release::NEWEST).expect("protobuf").expect("JSON");
+        let again = json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", &read, Release::NEWEST)
+            .expect("protobuf");
         (read, again)
     }
 
@@ -398,8 +408,12 @@ mod tests {
                     "subresources": {"status": {}, "scale": {"specReplicasPath": ".a", "statusReplicasPath": ".b"}},
                     "selectableFields": [{"jsonPath": ".spec"}]}]},
             "status": {"conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": null}});
-        let body =
-            json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", object.to_string().as_bytes());
+        let body = json_to_protobuf(
+            "apiextensions.k8s.io/v1",
+            "CustomResourceDefinition",
+            object.to_string().as_bytes(),
+            Release::NEWEST,
+        );
         let body = body.expect("protobuf");
         let (read, again) = there_and_back(&body);
         assert_eq!((serde_json::from_slice::<serde_json::Value>(&read).expect("JSON"), again), (object, body));
@@ -422,7 +436,12 @@ mod tests {
             {"schema": {"openAPIV3Schema": schema}}]}});
         let run = move || {
             let text = object.to_string();
-            let body = json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", text.as_bytes());
+            let body = json_to_protobuf(
+                "apiextensions.k8s.io/v1",
+                "CustomResourceDefinition",
+                text.as_bytes(),
+                Release::NEWEST,
+            );
             let body = body.expect("protobuf");
             let (read, again) = there_and_back(&body);
             assert_eq!(again, body);
@@ -441,7 +460,7 @@ mod tests {
                 inner = around;
             }
             let body = crate::proto::unknown("apiextensions.k8s.io/v1", "CustomResourceDefinition", &inner);
-            let read = protobuf_to_json(&body).expect("protobuf");
+            let read = protobuf_to_json(&body, Release::NEWEST).expect("protobuf");
             assert_eq!(read, Err("protobuf: messages nest too deep".to_owned()));
         };
         std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("a thread").join().expect("no panic");
@@ -458,16 +477,20 @@ mod tests {
             ),
             (json!({"spec": {"priority": 1.5}}), "spec: priority: protobuf: found a number, expected an integer"),
         ] {
-            assert_eq!(json_to_protobuf("v1", "Pod", object.to_string().as_bytes()), Err(why.to_owned()));
+            assert_eq!(
+                json_to_protobuf("v1", "Pod", object.to_string().as_bytes(), Release::NEWEST),
+                Err(why.to_owned())
+            );
         }
-        assert!(json_to_protobuf("v1", "Pod", b"{").is_err());
+        assert!(json_to_protobuf("v1", "Pod", b"{", Release::NEWEST).is_err());
     }
 
     #[test]
     fn a_list_has_its_metadata_first() {
         let items = [br#"{"data":{"a":"b"}}"#.as_slice()];
         let meta = ListMeta { revision: "7".to_owned(), ..ListMeta::default() };
-        let list = list_to_protobuf("v1", ["ConfigMapList", "ConfigMap"], &items, &meta).expect("protobuf");
+        let list =
+            list_to_protobuf("v1", ["ConfigMapList", "ConfigMap"], &items, &meta, Release::NEWEST).expect("protobuf");
         let item =
             b"\x0a\x10\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x32\x00\x38\x00\x42\x00\x12\x06\x0a\x01a\x12\x01b";
         let mut expected = b"\x0a\x07\x0a\x00\x12\x017\x1a\x00\x12".to_vec();
@@ -481,11 +504,11 @@ mod tests {
     #[test]
     fn messages_of_nothing_are_small() {
         let size = |name| {
-            let mut out = Backwards::default();
+            let mut out = Backwards::of(Release::NEWEST);
             out.members(name, None, DEPTH).expect("a message");
             out.bytes.len()
         };
-        let mut table = Messages::default();
+        let mut table = Messages::of(Release::NEWEST);
         for name in messages() {
             for member in table.get(name).members() {
                 let (Kind::List(inner) | Kind::Map(inner) | Kind::Pointer(inner)) = member.kind else { continue };

@@ -2,6 +2,7 @@
 
 use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, Documents, Moment, Outcome, Reply, Request, json_to_protobuf, protobuf_to_json};
+use kubeshape_schema::Release;
 use serde_json::{Value, json};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -9,6 +10,26 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// As typed clients ask.
 const EITHER: &str = "application/vnd.kubernetes.protobuf,application/json";
+
+#[test]
+fn a_release_has_its_own_fields() {
+    let object = json!({"kind": "CSINode", "apiVersion": "storage.k8s.io/v1", "metadata": {"name": "a"},
+        "spec": {"drivers": null}, "status": {"storageHealth": [{"name": "b"}]}});
+    let sent = |release| json_to_protobuf("storage.k8s.io/v1", "CSINode", object.to_string().as_bytes(), release);
+    let sent = |minor| sent(Release::nearest(minor)).expect("protobuf");
+    let read = |body: &[u8], minor| -> Value {
+        let json = protobuf_to_json(body, Release::nearest(minor)).expect("protobuf").expect("JSON");
+        serde_json::from_slice(&json).expect("JSON")
+    };
+    assert_eq!(read(&sent(37), 37)["status"]["storageHealth"][0]["name"], "b");
+    // A server of 1.36 does not know the field of a newer client, and does not write it.
+    let mut without = object.clone();
+    without.as_object_mut().expect("an object").remove("status");
+    assert_eq!(read(&sent(37), 36), without);
+    assert!(sent(36).len() < sent(37).len());
+    // Go's zero value of a struct is written, so a newer reader finds an empty status.
+    assert_eq!(read(&sent(36), 37)["status"], json!({}));
+}
 
 struct Core {
     api: Api,
@@ -31,13 +52,13 @@ impl Core {
 
     fn create(&mut self, name: &str) -> Reply {
         let map = json!({"metadata": {"name": name}, "data": {"b": "2", "a": "1"}});
-        let body = json_to_protobuf("v1", "ConfigMap", map.to_string().as_bytes()).expect("protobuf");
+        let body = json_to_protobuf("v1", "ConfigMap", map.to_string().as_bytes(), Release::NEWEST).expect("protobuf");
         self.ask("POST", MAPS, EITHER, &body)
     }
 }
 
 fn read(body: &[u8]) -> Value {
-    serde_json::from_slice(&protobuf_to_json(body).expect("protobuf").expect("JSON")).expect("JSON")
+    serde_json::from_slice(&protobuf_to_json(body, Release::NEWEST).expect("protobuf").expect("JSON")).expect("JSON")
 }
 
 #[test]
@@ -96,7 +117,8 @@ fn scales_are_read_and_written_in_protobuf() {
     let mut core = Core::new();
     let body = json!({"metadata": {"name": "web"}, "spec": {"replicas": 2, "selector": {"matchLabels": {"a": "b"}},
         "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}});
-    let body = json_to_protobuf("apps/v1", "Deployment", body.to_string().as_bytes()).expect("protobuf");
+    let body =
+        json_to_protobuf("apps/v1", "Deployment", body.to_string().as_bytes(), Release::NEWEST).expect("protobuf");
     let path = "/apis/apps/v1/namespaces/default/deployments";
     let created = core.ask("POST", path, EITHER, &body);
     assert_eq!(created.code, 201, "{}", created.text());
@@ -105,7 +127,8 @@ fn scales_are_read_and_written_in_protobuf() {
     assert_eq!((&found["kind"], &found["apiVersion"]), (&json!("Scale"), &json!("autoscaling/v1")));
     assert_eq!(found["spec"]["replicas"], 2);
     found["spec"]["replicas"] = json!(5);
-    let body = json_to_protobuf("autoscaling/v1", "Scale", found.to_string().as_bytes()).expect("protobuf");
+    let body =
+        json_to_protobuf("autoscaling/v1", "Scale", found.to_string().as_bytes(), Release::NEWEST).expect("protobuf");
     let written = core.ask("PUT", &scale, EITHER, &body);
     assert_eq!(written.code, 200, "{}", written.text());
     assert_eq!(read(&written.body)["spec"]["replicas"], 5);
@@ -123,7 +146,8 @@ fn definitions_are_read_and_written_in_protobuf() {
                 "any": {"type": "object", "additionalProperties": {"type": "string"}}}}}}]}});
     let write = |definition: &Value| {
         let text = definition.to_string();
-        json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", text.as_bytes()).expect("protobuf")
+        json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", text.as_bytes(), Release::NEWEST)
+            .expect("protobuf")
     };
     let created = core.ask("POST", DEFINITIONS, EITHER, &write(&definition));
     assert_eq!((created.code, &*created.content_type()), (201, PROTOBUF), "{}", created.text());
@@ -161,8 +185,12 @@ fn custom_resources_and_tables_have_no_protobuf() {
         "metadata": {"name": "tabs.example.com"},
         "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "tabs", "kind": "Tab"}, "versions": [
             {"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}]}});
-    let body =
-        json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", definition.to_string().as_bytes());
+    let body = json_to_protobuf(
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        definition.to_string().as_bytes(),
+        Release::NEWEST,
+    );
     assert_eq!(core.ask("POST", DEFINITIONS, EITHER, &body.expect("protobuf")).code, 201);
     let settled = core.api.settle(&mut core.store, 0, kubeshape_registry::Time(0)).expect("a new definition");
     core.api = settled.api;

@@ -135,7 +135,7 @@ func (tables tables) message(t reflect.Type) error {
 			return fmt.Errorf("%s.%s: %w", name, field.Name, err)
 		}
 		switch {
-		case names[0] == "" && slices.Contains(names, "inline"):
+		case names[0] == "":
 			letters = "^" + letters
 		case slices.Contains(names, "omitzero"):
 			letters = "?" + letters
