@@ -1,11 +1,13 @@
 //! Releases of Kubernetes, the language changes of each, and the range of releases for which recorded answers are the
 //! same.
 
+use kubeshape_schema::Release as Server;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// The release of a server, and the functions that exist in it.
+/// The release of a server, and the functions that exist in it: two minor releases of those of
+/// [`kubeshape_schema::Release`].
 ///
 /// Older releases are treated as the oldest one, newer releases as the newest one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,10 +17,15 @@ pub struct Release {
 }
 
 impl Release {
-    /// 1.28, the oldest.
-    pub const OLDEST: Release = Release { minor: 28, functions: 28 };
-    /// 1.37, the newest.
-    pub const NEWEST: Release = Release { minor: 37, functions: 37 };
+    /// The oldest.
+    pub const OLDEST: Release = Release::of_server(Server::OLDEST);
+    /// The newest.
+    pub const NEWEST: Release = Release::of_server(Server::NEWEST);
+
+    const fn of_server(release: Server) -> Release {
+        let minor = release.minor() as u8;
+        Release { minor, functions: minor }
+    }
 
     /// Returns the release for expressions that are already stored: all functions exist.
     pub fn stored(minor: u8) -> Release {
