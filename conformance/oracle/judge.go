@@ -35,6 +35,8 @@ type judged struct {
 	Detail        string          `json:"detail"`
 	BadValue      json.RawMessage `json:"badValue,omitempty"`
 	BadValueBytes int             `json:"badValueBytes,omitempty"`
+	// Text is the message.
+	Text string `json:"text,omitempty"`
 }
 
 // selfType matches the random names that upstream gives the types of rules.
@@ -44,6 +46,7 @@ func judgedErrors(list field.ErrorList) []judged {
 	found := []judged{}
 	for _, err := range list {
 		j := judged{Type: string(err.Type), Field: err.Field, Detail: selfType.ReplaceAllString(err.Detail, "selfTypeN")}
+		j.Text = selfType.ReplaceAllString(err.Error(), "selfTypeN")
 		if _, omitted := err.BadValue.(field.OmitValueType); !omitted && err.BadValue != nil {
 			var text strings.Builder
 			encoder := json.NewEncoder(&text)

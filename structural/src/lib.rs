@@ -66,7 +66,7 @@ pub mod regex;
 mod structural;
 mod unfold;
 
-pub use check::validate;
+pub use check::{validate, validate_undocumented};
 pub use convert::{ConvertError, ConvertErrorKind, convert};
 pub use crd::{ApiVersion, Column, Crd, Names, Scale, Scope, Status, Version};
 pub use openapi_v2::openapi_v2;

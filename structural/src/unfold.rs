@@ -128,7 +128,8 @@ fn own<'a>(schema: &Schema<'a>, extra: &'a Extra<'a>, arena: &'a Bump) -> Option
         return None;
     }
     let first = extra.all_of.first().map(|first| first.extra().any_of);
-    if is_int_or_string(extra.any_of) || first.is_some_and(is_int_or_string) {
+    let is_either = |any_of| is_int_or_string(any_of, true);
+    if is_either(extra.any_of) || first.is_some_and(is_either) {
         return None;
     }
     let alternative = |ty| Schema { ty, at: schema.at, ..Schema::default() };

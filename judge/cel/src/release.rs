@@ -212,6 +212,8 @@ changes! {
     33 {
         /// The estimate uses the size of the value that a variable is bound to.
         SizesOfVariables,
+        /// The sizes of the items of literal lists and maps, and of the argument of `dyn()`, are known.
+        SizesOfEntries,
         /// The grammar allows names in backticks.
         QuotedFieldsInGrammar,
     }

@@ -176,6 +176,9 @@ changes! {
         UnknownOtherFormats,
         /// Names of services are labels of RFC 1123.
         LabelsOfServices,
+        /// Structural schemas keep `externalDocs` and `example`, so the alternatives of an integer or a string may not have
+        /// them.
+        KeptDocumentation,
     }
     37 {
         /// Sets of objects and of arrays give a warning.

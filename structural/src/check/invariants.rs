@@ -87,8 +87,9 @@ impl<'a> Checker<'a> {
         self.pattern(schema, path);
         if flags.any(Flags::JUNCTOR) {
             let extra = schema.extra();
-            let skip_any_of = is_int_or_string(extra.any_of);
-            let skip_first = extra.all_of.first().is_some_and(|first| is_int_or_string(first.extra().any_of));
+            let is_either = |any_of| is_int_or_string(any_of, self.documented);
+            let skip_any_of = is_either(extra.any_of);
+            let skip_first = extra.all_of.first().is_some_and(|first| is_either(first.extra().any_of));
             self.junctors(extra, skip_any_of, skip_first, path);
         }
 
@@ -150,7 +151,7 @@ impl<'a> Checker<'a> {
             && metadata.items.is_none()
             && metadata.additional.is_none()
             && !metadata.flags.any(SPECIAL)
-            && says_nothing(&without_default);
+            && says_nothing(&without_default, self.documented);
         if !allowed {
             let detail =
                 "must not specify anything other than name and generateName, but metadata is implicitly specified";

@@ -38,15 +38,28 @@ use kubeshape_schema::{Flags, Schema, Type};
 /// );
 /// ```
 pub fn validate(schema: &Schema<'_>, base: &str) -> Vec<field::Error> {
-    let mut checker = Checker { errors: field::Errors::default(), patterns: [""; CACHED_PATTERNS] };
-    let path = Path::Base(base);
-    checker.invariants(schema, invariants::Level::Root, &path);
-    checker.completeness(schema, &path);
-    let mut errors = checker.errors.into_vec();
-    if errors.len() > 1 {
-        errors.sort_by_cached_key(ToString::to_string);
-    }
-    errors
+    Checker::new(true).validate(schema, base)
+}
+
+/// Checks a schema as [`validate`] does, by the rules of releases before 1.36. Their conversion drops `externalDocs` and
+/// `example`, so the alternatives of int-or-string, and the metadata of a resource, may have them.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::{ExternalDocs, Extra, Flags, Schema, Type};
+/// let documented = Extra { external_docs: Some(ExternalDocs::default()), ..Extra::default() };
+/// let either = [
+///     Schema { ty: Type::Integer, extra: Some(&documented), ..Schema::default() },
+///     Schema { ty: Type::String, ..Schema::default() },
+/// ];
+/// let extra = Extra { any_of: &either, ..Extra::default() };
+/// let flags = Flags::JUNCTOR;
+/// let schema = Schema { ty: Type::Object, flags, subtree: flags, extra: Some(&extra), ..Schema::default() };
+/// assert_eq!(kubeshape_structural::validate(&schema, "").len(), 2);
+/// assert!(kubeshape_structural::validate_undocumented(&schema, "").is_empty());
+/// ```
+pub fn validate_undocumented(schema: &Schema<'_>, base: &str) -> Vec<field::Error> {
+    Checker::new(false).validate(schema, base)
 }
 
 /// How many valid patterns are cached. Patterns repeat often within a document.
@@ -55,9 +68,26 @@ const CACHED_PATTERNS: usize = 64;
 struct Checker<'a> {
     errors: field::Errors,
     patterns: [&'a str; CACHED_PATTERNS],
+    /// Whether conversion keeps `externalDocs` and `example`.
+    documented: bool,
 }
 
 impl<'a> Checker<'a> {
+    fn new(documented: bool) -> Checker<'a> {
+        Checker { errors: field::Errors::default(), patterns: [""; CACHED_PATTERNS], documented }
+    }
+
+    fn validate(mut self, schema: &Schema<'a>, base: &str) -> Vec<field::Error> {
+        let path = Path::Base(base);
+        self.invariants(schema, invariants::Level::Root, &path);
+        self.completeness(schema, &path);
+        let mut errors = self.errors.into_vec();
+        if errors.len() > 1 {
+            errors.sort_by_cached_key(ToString::to_string);
+        }
+        errors
+    }
+
     #[cold]
     fn error(&mut self, error_type: ErrorType, path: String, value: BadValue, detail: impl Into<String>, at: u32) {
         self.errors.push(field::Error { error_type, path, value, detail: detail.into(), at });
@@ -106,17 +136,18 @@ fn slot(pattern: &str) -> usize {
     (bytes.len() + middle * 7 + late * 13) % CACHED_PATTERNS
 }
 
-/// Returns whether these branches are exactly `[{type: integer}, {type: string}]`, in this order.
-pub(crate) fn is_int_or_string(branches: &[Schema<'_>]) -> bool {
+/// Returns whether these branches are exactly `[{type: integer}, {type: string}]`, in this order. `documented` says
+/// whether conversion keeps `externalDocs` and `example`.
+pub(crate) fn is_int_or_string(branches: &[Schema<'_>], documented: bool) -> bool {
     match branches {
-        [a, b] => is_bare(a, Type::Integer) && is_bare(b, Type::String),
+        [a, b] => is_bare(a, Type::Integer, documented) && is_bare(b, Type::String, documented),
         _ => false,
     }
 }
 
 /// Returns whether a branch has nothing but its type. Keywords that conversion drops are ignored
 /// (`additionalProperties: false`, empty lists of values); `required: []` and `properties: {}` are not.
-fn is_bare(branch: &Schema<'_>, ty: Type) -> bool {
+fn is_bare(branch: &Schema<'_>, ty: Type, documented: bool) -> bool {
     const ANY: Flags = Flags::NULLABLE
         .with(Flags::PRESERVE_UNKNOWN)
         .with(Flags::EMBEDDED_RESOURCE)
@@ -131,12 +162,12 @@ fn is_bare(branch: &Schema<'_>, ty: Type) -> bool {
             branch.additional,
             Some(kubeshape_schema::Additional::Allowed(true) | kubeshape_schema::Additional::Schema(_))
         )
-        && says_nothing(branch)
+        && says_nothing(branch, documented)
 }
 
 /// Returns whether a schema has no value validation, default, documentation, list or map type, rule or title. The
 /// caller checks the description, the type, the flags, and keywords other than junctors that contain schemas.
-fn says_nothing(schema: &Schema<'_>) -> bool {
+fn says_nothing(schema: &Schema<'_>, documented: bool) -> bool {
     const ANY: Flags = Flags::UNIQUE_ITEMS
         .with(Flags::EXCLUSIVE_MAXIMUM)
         .with(Flags::EXCLUSIVE_MINIMUM)
@@ -160,8 +191,7 @@ fn says_nothing(schema: &Schema<'_>) -> bool {
             && e.max_properties.is_none()
             && e.min_properties.is_none()
             && e.pattern.is_empty()
-            && e.external_docs.is_none()
-            && e.example.is_none()
+            && (!documented || e.external_docs.is_none() && e.example.is_none())
             && e.list_type.is_none()
             && e.map_type.is_none()
             && e.list_map_keys.is_empty()

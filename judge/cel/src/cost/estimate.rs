@@ -141,13 +141,12 @@ impl<'a> Estimator<'a> {
     }
 
     fn entries(&self, expr: &Expr) -> Option<Entries> {
-        if let Some(entries) = self.entries.get(&expr.id) {
-            return Some(*entries);
-        }
-        match &expr.kind {
-            Kind::Ident(name) => self.local(name, |known| known.entries).flatten(),
+        let found = match (self.entries.get(&expr.id), &expr.kind) {
+            (Some(entries), _) => Some(*entries),
+            (None, Kind::Ident(name)) => self.local(name, |known| known.entries).flatten(),
             _ => None,
-        }
+        };
+        found.filter(|_| self.release.has(Change::SizesOfEntries))
     }
 
     fn set_size(&mut self, expr: &Expr, size: Option<Range>) {
@@ -236,10 +235,11 @@ impl<'a> Estimator<'a> {
     fn call(&mut self, expr: &Expr, function: &str, target: Option<&Expr>, args: &[Expr]) -> Range {
         if let ("dyn", [arg]) = (function, args) {
             let cost = self.cost(arg);
-            let size = self.size(arg);
-            self.set_size(expr, size);
-            let entries = self.entries(arg);
-            self.set_entries(expr, entries);
+            let (size, entries) = (self.size(arg), self.entries(arg));
+            if (size.is_some() || entries.is_some()) && self.release.has(Change::SizesOfEntries) {
+                self.set_size(expr, size);
+                self.set_entries(expr, entries);
+            }
             return cost.plus(ONE);
         }
         let mut costs = Vec::with_capacity(args.len());

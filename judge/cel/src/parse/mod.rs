@@ -105,7 +105,7 @@ pub(crate) fn parse(text: &str, release: &AskedRelease) -> Result<Parsed, Issues
     let (tokens, unrecognized) = lexer::lex(&source, macros);
     let read = if unrecognized.is_empty() { Reader::read(&tokens).ok() } else { None };
     let syntax = read.or_else(|| {
-        let (reports, syntax) = recovery::recover(&source, &tokens, &unrecognized);
+        let (reports, syntax) = recovery::recover(&source, &tokens, &unrecognized, macros);
         for (at, message) in reports {
             // Upstream's lexer puts the end of an empty source before its beginning.
             let at = if source.is_empty() { Some(NOWHERE) } else { at };

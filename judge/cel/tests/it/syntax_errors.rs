@@ -68,3 +68,13 @@ fn the_parser_gives_up_at_its_limits() {
     assert!(errors(&source).contains(&"1:91 Syntax error: error recovery attempt limit exceeded: 30".to_owned()));
     assert_eq!(errors(&format!("a{} )", ".b".repeat(300))).len(), 2);
 }
+
+#[test]
+fn names_in_backticks_are_expected_since_1_33() {
+    let message = |minor| match Env::new(Release::stored(minor)).compile("nonein{") {
+        Ok(_) => String::new(),
+        Err(issues) => issues.to_string(),
+    };
+    assert!(message(32).contains("expecting {'}', ',', '?', IDENTIFIER}"), "{}", message(32));
+    assert!(message(33).contains("expecting {'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}"), "{}", message(33));
+}

@@ -9,7 +9,7 @@ use crate::metadata::place;
 use crate::release::Change;
 use kubeshape_schema::field::{BadValue, Error, Errors, Path};
 use kubeshape_schema::{Additional, Dependency, Flags, Items, Rule, Schema, Type};
-use kubeshape_structural::{convert, validate};
+use kubeshape_structural::{convert, validate, validate_undocumented};
 use kubeshape_yaml::{Document, Kind};
 
 /// The Go names of the fields that the root of a schema may have if there is a status subresource.
@@ -64,7 +64,15 @@ pub fn validate_validation(
         if let Err(error) = convert(schema) {
             unconvertible = Some(Error::invalid(&schema_path, "", error.to_string(), error.at));
         } else {
-            let mut structural = Errors::from(validate(schema, &schema_path.to_string()));
+            let base = schema_path.to_string();
+            let mut structural = validate(schema, &base);
+            if !structural.is_empty() {
+                let older = validate_undocumented(schema, &base);
+                if older.len() < structural.len() && !options.release.has(Change::KeptDocumentation) {
+                    structural = older;
+                }
+            }
+            let mut structural = Errors::from(structural);
             let before = structural.len();
             nested_additional_false(schema, &schema_path, false, document, &mut structural);
             if structural.len() > before && options.release.has(Change::NestedAdditionalPropertiesFalse) {

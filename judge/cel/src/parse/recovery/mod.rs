@@ -8,6 +8,7 @@ mod predict;
 mod tree;
 
 use super::lexer::{Lexeme, Token, Unrecognized};
+use super::macros::{Macros, Quoted};
 use super::syntax::Syntax;
 use crate::limits::MAX_DEPTH;
 use grammar::{Label, Rule, TokenSet};
@@ -30,8 +31,9 @@ pub(super) fn recover(
     source: &[char],
     tokens: &[Lexeme],
     unrecognized: &[Unrecognized],
+    macros: Macros<'_>,
 ) -> (Vec<Report>, Option<Syntax>) {
-    let mut walker = Walker::new(source, tokens, unrecognized);
+    let mut walker = Walker::new(source, tokens, unrecognized, macros);
     let tree = match walker.walk() {
         Ok(()) => Some(tree::syntax(&walker.nodes)),
         Err(Stop) => None,
@@ -88,6 +90,7 @@ struct Walker<'a> {
     source: &'a [char],
     tokens: &'a [Lexeme],
     unrecognized: &'a [Unrecognized],
+    macros: Macros<'a>,
     network: &'static Network,
     reports: Vec<Report>,
     errors: usize,
@@ -108,9 +111,15 @@ struct Walker<'a> {
 }
 
 impl<'a> Walker<'a> {
-    fn new(source: &'a [char], tokens: &'a [Lexeme], unrecognized: &'a [Unrecognized]) -> Walker<'a> {
+    fn new(
+        source: &'a [char],
+        tokens: &'a [Lexeme],
+        unrecognized: &'a [Unrecognized],
+        macros: Macros<'a>,
+    ) -> Walker<'a> {
         Walker {
             source,
+            macros,
             tokens,
             unrecognized,
             network: Network::get(),
@@ -475,7 +484,7 @@ impl<'a> Walker<'a> {
     fn report_raised(&mut self, raised: &Raised) -> Result<(), Stop> {
         match *raised {
             Raised::Mismatch => self.report_once(|walker| {
-                format!("mismatched input {} expecting {}", walker.shown(walker.at), names(walker.expected()))
+                format!("mismatched input {} expecting {}", walker.shown(walker.at), walker.names(walker.expected()))
             }),
             Raised::NoViable(start, offending) => {
                 if self.recovering {
@@ -487,6 +496,13 @@ impl<'a> Walker<'a> {
             }
             Raised::Stop => Err(Stop),
         }
+    }
+
+    /// Returns the names of tokens that the release has.
+    fn names(&self, set: TokenSet) -> String {
+        const QUOTED: TokenSet = 1 << Token::EscapedIdentifier as TokenSet;
+        let is_older = set & QUOTED != 0 && self.macros.quoted() == Quoted::Unknown;
+        names(if is_older { set & !QUOTED } else { set })
     }
 
     fn no_viable(&self, start: usize, offending: usize) -> String {
@@ -504,7 +520,7 @@ impl<'a> Walker<'a> {
 
     fn report_unwanted(&mut self) -> Result<(), Stop> {
         self.report_once(|walker| {
-            format!("extraneous input {} expecting {}", walker.shown(walker.at), names(walker.expected()))
+            format!("extraneous input {} expecting {}", walker.shown(walker.at), walker.names(walker.expected()))
         })
     }
 
@@ -586,8 +602,9 @@ mod tests {
     /// Returns the number of tokens, the steps of predictions, and the last error if a limit was exceeded.
     fn work(text: &str) -> (u64, u64, Option<String>) {
         let source: Vec<char> = text.chars().collect();
-        let (tokens, unrecognized) = lexer::lex(&source, Macros(&Release::NEWEST.into()));
-        let mut walker = Walker::new(&source, &tokens, &unrecognized);
+        let release = Release::NEWEST.into();
+        let (tokens, unrecognized) = lexer::lex(&source, Macros(&release));
+        let mut walker = Walker::new(&source, &tokens, &unrecognized, Macros(&release));
         let stopped = matches!(walker.walk(), Err(Stop));
         let last = walker.reports.last().filter(|_| stopped).map(|(_, text)| text.clone());
         (tokens.len() as u64, walker.cache.work, last)
