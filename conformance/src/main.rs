@@ -61,8 +61,8 @@ Without areas: all but the last eight, as far as the folders hold them.
            a quarter as many generated and changed definitions. In the area `mutated`: how many requests. In the area `changes`: how many generated pairs, half
            as many changed real definitions, and with fewer than 2000 that share of the real pairs
 --seed S   where generating begins (1)
---kubernetes RELEASE  in the areas `judged`, `mutated` and `types`: another release, from 1.31 on; its modules are downloaded, and the
-           program is built in the target folder
+--kubernetes RELEASE  in the areas `judged`, `mutated` and `types`: another release, from 1.31 on; its modules are
+           downloaded, and the program is built in the target folder
 --oracle PROGRAM  the program of `conformance/oracle` (`judged`), `conformance/builtins-oracle` (`mutated`) or
            `conformance/types` (`types`) that was built with these modules
 --newest   only the clients of the newest minor are built and asked

@@ -33,8 +33,8 @@ struct Sample {
     again: String,
 }
 
-/// Compares the table of members with Go's types, and random objects with what Go reads and writes, in one release, or in
-/// the one whose answers are recorded and in the newest.
+/// Compares the table of members with Go's types, and random objects with what Go reads and writes, in one release, or
+/// in the one whose answers are recorded and in the newest.
 ///
 /// # Errors
 /// Go is not installed, or the Go program fails.
@@ -138,8 +138,8 @@ fn releases_of(member: &str) -> Option<(&str, &str)> {
     (member.matches(':').count() == 3).then(|| member.rsplit_once(':')).flatten()
 }
 
-/// Returns one table of those of several releases, the oldest first. A member that a struct does not have in all of them
-/// names its releases.
+/// Returns one table of those of several releases, the oldest first. A member that a struct does not have in all of
+/// them names its releases.
 fn merged(tables: &[(u32, String)]) -> Result<String, String> {
     let mut lines: BTreeMap<&str, Vec<(u32, &str)>> = BTreeMap::new();
     for (minor, table) in tables {
@@ -202,8 +202,8 @@ mod tests {
             (33, "a/v1.A 1:x:*s 2:y:!s 3:w:*s\na/v1.New 1:v:i\nv1.A @a/v1.A\n".to_owned()),
         ];
         let table = merged(&tables).expect("a table");
-        let expected = "a/v1.A 1:x:s:-32 1:x:*s:33- 2:y:!s:-31 2:y:!s:33- 3:w:*s:32-\na/v1.New 1:v:i:33-\na/v1.Old 1:z:b\n\
-            v1.A @a/v1.A\n";
+        let expected = "a/v1.A 1:x:s:-32 1:x:*s:33- 2:y:!s:-31 2:y:!s:33- 3:w:*s:32-\na/v1.New 1:v:i:33-\n\
+            a/v1.Old 1:z:b\nv1.A @a/v1.A\n";
         assert_eq!(table, expected);
         let first = table.lines().next().and_then(|line| line.split_once(' ')).expect("members").1;
         for (minor, text) in &tables {

@@ -3,11 +3,11 @@
 //! A struct is a protobuf message. Its fields have a number, a name in JSON, a type, and the condition under which JSON
 //! contains them: it distinguishes pointers and values, `omitempty`, `omitzero` and inlined structs.
 //!
-//! One table (`members.txt`) has the structs of 1.36 and of newer releases. The program in `conformance/types` reads them
-//! from the Go types of `k8s.io/api` and of CustomResourceDefinitions. A line is a struct,
-//! `NAME NUMBER:JSON_NAME:LETTERS…`, or the struct of a kind, `API_VERSION.KIND @NAME`. Lines are sorted. A member that the
-//! struct has in some releases only names the minor numbers of the first and the last of them, `…:LETTERS:33-35`, where a
-//! missing number is an open end: `:37-` is since 1.37.
+//! One table (`members.txt`) has the structs of 1.36 and of newer releases. The program in `conformance/types` reads
+//! them from the Go types of `k8s.io/api` and of CustomResourceDefinitions. A line is a struct,
+//! `NAME NUMBER:JSON_NAME:LETTERS…`, or the struct of a kind, `API_VERSION.KIND @NAME`. Lines are sorted. A member that
+//! the struct has in some releases only names the minor numbers of the first and the last of them, `…:LETTERS:33-35`,
+//! where a missing number is an open end: `:37-` is since 1.37.
 //!
 //! # Example
 //! ```

@@ -155,9 +155,9 @@ pub(crate) enum ExplainFormat {
 /// command finds no value for a field, it says so, and the exit code is 1.
 ///
 /// Built-in kinds, such as Deployment, come from --kubernetes, or from the OpenAPI documents of a cluster, which have
-/// descriptions as well. Servers have rules for these kinds that exist as Go code only. The smallest object follows them:
-/// a Deployment has a selector, the labels that fit, and a container with an image. It is judged as `kubeshape validate`
-/// judges it.
+/// descriptions as well. Servers have rules for these kinds that exist as Go code only. The smallest object follows
+/// them: a Deployment has a selector, the labels that fit, and a container with an image. It is judged as `kubeshape
+/// validate` judges it.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -176,8 +176,8 @@ changes! {
         UnknownOtherFormats,
         /// Names of services are labels of RFC 1123.
         LabelsOfServices,
-        /// Structural schemas keep `externalDocs` and `example`, so the alternatives of an integer or a string may not have
-        /// them.
+        /// Structural schemas keep `externalDocs` and `example`, so the alternatives of an integer or a string may not
+        /// have them.
         KeptDocumentation,
     }
     37 {

@@ -215,9 +215,9 @@ impl Emulation {
 /// Returns the body of `/version` of a server of the release `1.minor`, without what a build knows.
 pub(crate) fn version(minor: u32) -> Bytes {
     format!(
-        "{{\n  \"major\": \"1\",\n  \"minor\": \"{minor}\",\n  \"gitVersion\": \"v1.{minor}.0\",\n  \"gitCommit\": \"\",\n  \
-         \"gitTreeState\": \"\",\n  \"buildDate\": \"1970-01-01T00:00:00Z\",\n  \"goVersion\": \"\",\n  \"compiler\": \"\",\n  \
-         \"platform\": \"\"\n}}"
+        "{{\n  \"major\": \"1\",\n  \"minor\": \"{minor}\",\n  \"gitVersion\": \"v1.{minor}.0\",\n  \
+         \"gitCommit\": \"\",\n  \"gitTreeState\": \"\",\n  \"buildDate\": \"1970-01-01T00:00:00Z\",\n  \
+         \"goVersion\": \"\",\n  \"compiler\": \"\",\n  \"platform\": \"\"\n}}"
     )
     .into()
 }

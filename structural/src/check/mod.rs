@@ -41,8 +41,8 @@ pub fn validate(schema: &Schema<'_>, base: &str) -> Vec<field::Error> {
     Checker::new(true).validate(schema, base)
 }
 
-/// Checks a schema as [`validate`] does, by the rules of releases before 1.36. Their conversion drops `externalDocs` and
-/// `example`, so the alternatives of int-or-string, and the metadata of a resource, may have them.
+/// Checks a schema as [`validate`] does, by the rules of releases before 1.36. Their conversion drops `externalDocs`
+/// and `example`, so the alternatives of int-or-string, and the metadata of a resource, may have them.
 ///
 /// # Example
 /// ```

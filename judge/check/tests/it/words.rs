@@ -207,7 +207,8 @@ fn values_behind_pointers_are_json_since_1_34() {
 fn alternatives_of_an_integer_or_a_string_have_documentation_before_1_36() {
     let text = definition(
         "",
-        "port: {x-kubernetes-int-or-string: true, anyOf: [{type: integer, externalDocs: {url: 'https://example.com'}}, {type: string}]}",
+        "port: {x-kubernetes-int-or-string: true, \
+         anyOf: [{type: integer, externalDocs: {url: 'https://example.com'}}, {type: string}]}",
     );
     assert_eq!(errors(&text, "1.35"), [""; 0]);
     let path = "spec.validation.openAPIV3Schema.properties[spec].properties[port]";
