@@ -13,7 +13,7 @@ const SIGNING_REQUEST: &str = "\
     dzIySlZhVytUU1RBUC9oCjExRmZPeXJSOGVrM3M4WDlBVXBtbW5rMGU2azJjdVBVYjN4a0Rra0pkU2hKK1ZwQmNvTGFaaVpuK3Nj\
     dGJtSnQKRXZQR0J3PT0KLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==";
 
-const RULES: [Rule; 52] = [
+const RULES: &[Rule] = &[
     // The labels of the pods must match the selector: samples give all labels the same key and value.
     ("apps.DaemonSetSpec", "selector.matchLabels", None),
     ("apps.DaemonSetSpec", "template.metadata.labels", None),
@@ -82,6 +82,11 @@ const RULES: [Rule; 52] = [
     ("certificates.CertificateSigningRequestSpec", "usages[0]", Some("client auth")),
     ("discovery.EndpointSlice", "addressType", Some("IPv4")),
     ("discovery.Endpoint", "addresses[0]", Some("192.0.2.1")),
+    ("events.Event", "action", Some("Example")),
+    ("events.Event", "reason", Some("Example")),
+    ("events.Event", "reportingController", Some("example.com/example")),
+    ("events.Event", "reportingInstance", Some("example")),
+    ("events.Event", "type", Some("Normal")),
     ("flowcontrol.PriorityLevelConfigurationSpec", "type", Some("Limited")),
     ("flowcontrol.PriorityLevelConfigurationSpec", "limited.limitResponse.type", Some("Reject")),
     ("resource.ResourceSliceSpec", "nodeName", None),
