@@ -40,12 +40,11 @@ struct Sample {
 /// Go is not installed, or the Go program fails.
 pub fn compare(other: Option<Other>, known: Known) -> Result<Table, String> {
     let mut table = Table::new("types", known);
-    let others = match other {
-        Some(other) => vec![other],
-        None => {
-            let both = [crate::RECORDED, Release::NEWEST].map(|release| Other::build(FOLDER, release));
-            both.into_iter().collect::<Result<_, String>>()?
-        }
+    let others = if let Some(other) = other {
+        vec![other]
+    } else {
+        let both = [crate::RECORDED, Release::NEWEST].map(|release| Other::build(FOLDER, release));
+        both.into_iter().collect::<Result<_, String>>()?
     };
     for other in others {
         compare_release(&other, &mut table)?;

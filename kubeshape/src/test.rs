@@ -165,6 +165,7 @@ impl Server {
             emulation: None,
             v2_without_custom_resources: None,
             objects: Some(Arc::clone(&objects)),
+            pages: None,
         });
         Server { inner: Arc::new(Inner { http, objects, time }) }
     }

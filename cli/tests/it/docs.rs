@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Texts that would be markup somewhere.
-const HOSTILE: &str = r##"
+const HOSTILE: &str = r#"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: bads.example.com}
@@ -54,7 +54,7 @@ spec:
               "a.b":
                 type: array
                 items: {type: string, maxLength: 3, x-kubernetes-validations: [{rule: "self != ''"}]}
-"##;
+"#;
 
 fn kinds_of(api: &Api) -> Vec<&Kind> {
     api.kinds().filter(|kind| kind.resource().is_some()).collect()
@@ -132,8 +132,7 @@ fn sections_of_markdown(page: &str) -> Vec<String> {
                 }
             }
             Event::Text(text) | Event::Code(text) => last.push_str(&text),
-            Event::SoftBreak | Event::HardBreak => last.push('\n'),
-            Event::End(_) => last.push('\n'),
+            Event::SoftBreak | Event::HardBreak | Event::End(_) => last.push('\n'),
             Event::Start(pulldown_cmark::Tag::Link { dest_url, .. }) => {
                 let is_safe =
                     dest_url.starts_with("https://") || dest_url.starts_with("http://") || !dest_url.contains(':');

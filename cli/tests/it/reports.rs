@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, crd};
 
-const OLD: &str = r#"
+const OLD: &str = r"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: tabs.example.com}
@@ -23,7 +23,7 @@ spec:
             properties:
               size: {type: integer, minimum: 1, description: old}
               name: {type: string}
-"#;
+";
 
 fn folder() -> Folder {
     let folder = Folder::new();

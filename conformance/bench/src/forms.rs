@@ -166,5 +166,6 @@ fn service(count: usize, bytes: usize) -> Option<Http> {
         emulation: None,
         v2_without_custom_resources: None,
         objects: Some(Arc::new(Objects::new(api, stored))),
+        pages: None,
     }))
 }

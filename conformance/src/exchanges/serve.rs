@@ -49,6 +49,7 @@ impl Served {
             emulation: None,
             v2_without_custom_resources: None,
             objects: None,
+            pages: None,
         };
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
