@@ -225,8 +225,8 @@ mod tests {
         assert_eq!(in_front(place), Some(place()));
         let working =
             behind_others(move || (is_behind_others(), place(), in_front(move || (is_behind_others(), place()))));
-        let (is_behind, here, in_front) = working.await.unwrap();
-        let (is_still_behind, there) = in_front.unwrap();
+        let (is_behind, here, in_front) = working.await.expect("a thread");
+        let (is_still_behind, there) = in_front.expect("a runtime");
         assert!(is_behind && !is_still_behind);
         assert_ne!(here, there);
     }
