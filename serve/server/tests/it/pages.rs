@@ -9,16 +9,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-fn pages() -> Option<Arc<Pages>> {
+fn pages() -> Arc<Pages> {
     let files = [
         ("index.html", "text/html; charset=utf-8", &b"<!doctype html>"[..]),
         ("app.js", "text/javascript; charset=utf-8", &b"1"[..]),
     ];
-    Some(Arc::new(Pages::new(files)))
+    Arc::new(Pages::new(files))
 }
 
 fn http() -> Http {
-    Http::new(Endpoints { pages: pages(), ..endpoints(snapshot(0), true) })
+    Http::new(Endpoints { pages: Some(pages()), ..endpoints(snapshot(0), true) })
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn files_have_a_policy_and_a_tag() {
 async fn without_a_token_the_application_asks_for_nothing_that_it_may_not_read() {
     let authenticator = Authenticator::new(Tokens::parse("t1").expect("tokens"));
     let endpoints =
-        Endpoints { authenticator: Some(authenticator.clone()), pages: pages(), ..endpoints(snapshot(0), true) };
+        Endpoints { authenticator: Some(authenticator.clone()), pages: Some(pages()), ..endpoints(snapshot(0), true) };
     let server = Server::new(router(endpoints)).authenticator(authenticator).open_pages();
     let listener = Listener::tcp(([127, 0, 0, 1], 0).into()).await.expect("a port");
     let address = listener.address().expect("an address");
