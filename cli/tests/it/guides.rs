@@ -138,7 +138,7 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
     let constants = |path: &str, names: &[&str]| names.iter().map(|name| number(constant(path, name))).collect();
     let admission = "serve/objects/src/api/admission.rs";
     let memory = "fuzz/properties/src/request_memory_is_bounded.rs";
-    let rows: [(&str, Vec<String>); 33] = [
+    let rows: [(&str, Vec<String>); 34] = [
         ("bytes of an input file", vec![bytes(input.bytes)]),
         ("levels, nodes", vec![number(input.depth as u64), number(input.nodes as u64)]),
         (
@@ -169,6 +169,10 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
         (
             "dependents that a deletion takes with it before its answer",
             constants("serve/server/src/objects.rs", &["FIRST_PORTION", "PORTION"]),
+        ),
+        (
+            "time that a connection has for itself while others wait for their turns",
+            vec![format!("{} ms", constant("serve/server/src/listen/fair.rs", "ALLOWANCE_MS"))],
         ),
         ("requests that wait for a thread", constants("serve/server/src/http/queue.rs", &["MOST_WAITING"])),
         ("steps of comparing patterns in `diff`", constants("judge/diff/src/implication.rs", &["SEARCHED"])),

@@ -13,7 +13,8 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
 /// The time that a connection may use at any moment.
-const ALLOWANCE: Duration = Duration::from_millis(10);
+const ALLOWANCE: Duration = Duration::from_millis(ALLOWANCE_MS);
+const ALLOWANCE_MS: u64 = 10;
 /// It gets a hundredth of the time that passes.
 const REFILL: u32 = 100;
 /// A turn after this time is not late.
