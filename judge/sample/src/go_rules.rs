@@ -14,6 +14,7 @@ const SIGNING_REQUEST: &str = "\
     dGJtSnQKRXZQR0J3PT0KLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==";
 
 const RULES: &[Rule] = &[
+    ("apps.ControllerRevision", "data", None),
     // The labels of the pods must match the selector: samples give all labels the same key and value.
     ("apps.DaemonSetSpec", "selector.matchLabels", None),
     ("apps.DaemonSetSpec", "template.metadata.labels", None),
