@@ -42,8 +42,8 @@ pub(crate) struct DocsArgs {
 
     /// Folder of templates that take the place of the built-in ones
     ///
-    /// Templates are those of Jinja. What they print of the inputs is escaped for the format that the end of their name
-    /// says. A folder may have further files, which templates include.
+    /// Templates have the syntax of Jinja. Their output is escaped for Markdown (.md) or HTML (.html), by the end of
+    /// their name. They can include other files of the folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) template: Option<PathBuf>,
 

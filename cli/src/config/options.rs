@@ -23,8 +23,9 @@ const NEVER: [&str; 4] = ["help", "version", "config", "no-config"];
 
 /// Options that only a file of `--config` can set. A file that is found may come with a folder from someone else, and
 /// must not decide who can connect, where requests and tokens are sent, which clusters and credential programs are
-/// used, which revision git reads, that inputs are edited, or that files of others are treated as results.
-const OF_NAMED_FILES: [&str; 18] = [
+/// used, which revision git reads, that inputs are edited, which templates
+/// run, or that files of others are treated as results.
+const OF_NAMED_FILES: [&str; 19] = [
     "adopt",
     "advertise-address",
     "against",
@@ -39,6 +40,7 @@ const OF_NAMED_FILES: [&str; 18] = [
     "kubeconfig",
     "listen",
     "server",
+    "template",
     "tls-cert",
     "tls-key",
     "token-file",
@@ -54,7 +56,7 @@ enum Access {
 }
 
 /// All options with paths, except those of [`OF_NAMED_FILES`]. `objects` can be written because of `write-back`.
-const PATHS: [(&str, Access); 17] = [
+const PATHS: [(&str, Access); 16] = [
     ("base", Access::Reads),
     ("data", Access::Writes),
     ("exempt", Access::Reads),
@@ -70,7 +72,6 @@ const PATHS: [(&str, Access); 17] = [
     ("policies", Access::Reads),
     ("report", Access::Writes),
     ("schemas", Access::Reads),
-    ("template", Access::Reads),
     ("types", Access::Reads),
 ];
 

@@ -37,7 +37,7 @@ struct Page<'k> {
 type Made<'k> = (Vec<Page<'k>>, Vec<String>);
 
 impl DocsFormat {
-    /// Returns the templates and files of which a site is made.
+    /// Returns the templates and files of a site.
     pub(crate) fn templates(self) -> &'static [&'static str] {
         match self {
             DocsFormat::Markdown => &["page.md", "index.md"],

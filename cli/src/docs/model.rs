@@ -13,7 +13,7 @@ use kubeshape_show::explain::{Field, RULE, Rule, fields, root};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A sample with at most so many lines shows all fields, and a longer one the required ones.
+/// An example with more lines shows only the required fields.
 const LONGEST_SAMPLE: usize = 60;
 /// Differences of versions that are listed of each kind.
 const MOST_DIFFERENCES: usize = 200;
