@@ -6,7 +6,7 @@ use kubeshape_schema::nearest;
 
 /// Removes useless tips, and suggests the most similar command for a mistyped one.
 pub(crate) fn correct(error: &mut Error) {
-    // `use '-- -x'` would pass an unknown option as a file name, which nobody intends.
+    // `use '-- -x'` would pass an unknown option as a file name, which is never intended.
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
     }

@@ -6,12 +6,12 @@ use kubeshape_builtin::Release;
 use kubeshape_diff::{Class, Consumer};
 use std::path::PathBuf;
 
-/// Say what a change of CustomResourceDefinitions does, and to whom
+/// Report what a change of CustomResourceDefinitions does, and who is affected
 ///
 /// Compares the definitions of OLD and NEW by name, and the kinds of OpenAPI documents by group, version and kind. Each
-/// change has a class for those whom it concerns: stored objects, writers, readers, server-side apply, clients of
-/// OpenAPI v2, rules in CEL, and whoever uses the names and versions. What schemas mean is compared, not their texts: a
-/// description is never more than cosmetic. What cannot be decided is risky.
+/// change has a class for each user that it affects: stored objects, writers, readers, server-side apply, clients of
+/// OpenAPI v2, rules in CEL, and users of names and versions. The meaning of schemas is compared, not their text: a
+/// changed description is cosmetic. A change that cannot be decided is risky.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -181,8 +181,8 @@ pub(crate) struct LifecycleDiffArgs {
 
     /// Release of NEW [default: the newest one that its feature files know]
     ///
-    /// With both releases, kinds are told that are deprecated or no longer served in NEW. Without them, only kinds that
-    /// are new or gone, or whose tags say other releases.
+    /// With both releases, the report has the kinds that are deprecated or no longer served in NEW. Without them, it has
+    /// only the kinds that are new or gone, or whose tags name other releases.
     #[arg(long, value_name = "RELEASE", value_parser = version)]
     pub(crate) new_release: Option<Version>,
 
@@ -228,7 +228,7 @@ pub(crate) struct LifecycleWarnArgs {
     /// Feature gates of the cluster, such as Foo=true,Bar=false (repeatable)
     ///
     /// Without a value, a gate is as the feature files say (--features), else on unless the field is alpha. AllAlpha
-    /// and AllBeta stand for all gates of a stage.
+    /// and AllBeta set all gates of a stage.
     #[arg(long, value_name = "GATES", value_parser = gates)]
     pub(crate) feature_gates: Vec<BTreeMap<String, bool>>,
 
@@ -249,9 +249,8 @@ pub(crate) struct LifecycleWarnArgs {
 pub(crate) struct GateArgs {
     /// Feature gates of the cluster, such as Foo=true,Bar=false (repeatable), for fields with a lifecycle
     ///
-    /// Fields are told that are alpha, deprecated or off, if the schemas say it with x-kubernetes-api-lifecycle.
-    /// Without a value, the gates of alpha fields are off and all others on. AllAlpha and AllBeta stand for all gates
-    /// of a stage.
+    /// Reports fields that are alpha, deprecated or off, if the schemas have x-kubernetes-api-lifecycle. Without a
+    /// value, the gates of alpha fields are off and all others on. AllAlpha and AllBeta set all gates of a stage.
     #[arg(long, value_name = "GATES", value_parser = gates)]
     pub(crate) feature_gates: Vec<BTreeMap<String, bool>>,
 }

@@ -129,8 +129,8 @@ pub(crate) struct ServeArgs {
     /// Release of Kubernetes to answer as, such as 1.24: a test double for clients of old clusters
     ///
     /// From 1.10 to 1.37. Custom resources are part of /openapi/v2 from 1.15 on, /openapi/v3 exists from 1.24 on,
-    /// aggregated discovery as v2beta1 from 1.27 to 1.32 and as v2 from 1.30 on, and /version tells the release. With
-    /// --objects, custom resources are judged as by that release, from 1.28 on. It does not change the documents.
+    /// aggregated discovery as v2beta1 from 1.27 to 1.32 and as v2 from 1.30 on, and /version names the release. With
+    /// --objects, that release's rules are used for custom resources, from 1.28 on. The documents are not changed.
     #[arg(long, value_name = "RELEASE")]
     pub(crate) emulate: Option<Emulation>,
 

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 /// Work on rows: one JSON object per line in, one per line out
 ///
 /// Reads rows from standard input and writes an answer for each to standard output, with a thread per core and with
-/// bounded memory: if nobody reads the answers, no more rows are read. A row that is broken, too long or refused has an
-/// answer as every other row; it never ends the command.
+/// bounded memory: while the answers are not read, no more rows are read. A row that is broken, too long or refused has
+/// an answer like every other row; it never ends the command.
 ///
 /// A row is {"id": …, "text": "…"}, with YAML or JSON as text, or has "object" with the object itself. For diff it is
 /// {"id": …, "old": "…", "new": "…"}. "name" is the name of the file in findings; without it, the id is. The answer has

@@ -165,7 +165,7 @@ mod tests {
         assert!(add("/b", Change::Open) && !add("/b", Change::Open));
         assert!(add("/a", Change::Closed) && !add("/a", Change::Closed) && changes.is_ongoing());
         assert!(add("/b", Change::Closed) && !changes.is_ongoing());
-        assert!(!add("/elsewhere", Change::Closed), "a temporary file of somebody");
+        assert!(!add("/elsewhere", Change::Closed), "another program's temporary file");
         let mut taken = Taken::default();
         assert!(changes.take(&mut taken, now) && taken.paths.len() == 2 && !taken.overflowed);
         assert!(!changes.take(&mut taken, now));

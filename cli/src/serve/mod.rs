@@ -217,7 +217,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     let _entered = runtime.enter();
     let aggregator = aggregate(plan.aggregate, plan.profiles, &events, &metrics)?;
     let mut signals = Signals::new().map_err(Fatal::Threads)?;
-    tell(listeners.iter().map(|listener| report::clean::lines(&ready(listener, is_secure)).into_owned()).collect())?;
+    announce(listeners.iter().map(|listener| report::clean::lines(&ready(listener, is_secure)).into_owned()).collect())?;
     let ended = runtime.block_on(async {
         let (stopping, stopped) = tokio::sync::oneshot::channel::<()>();
         let (abandoning, abandoned) = tokio::sync::oneshot::channel::<()>();
@@ -363,13 +363,13 @@ fn warn(listeners: &[Listener], is_secure: bool, has_tokens: bool) {
 ///
 /// # Errors
 /// Standard output is closed or full.
-fn tell(text: String) -> Result<(), Fatal> {
+fn announce(text: String) -> Result<(), Fatal> {
     let (printed, result) = channel();
     std::thread::Builder::new()
         .name("output".to_owned())
         .spawn(move || printed.send(report::print(text.as_bytes())))?;
     result.recv_timeout(PRINTING).unwrap_or_else(|_| {
-        tracing::warn!("nobody reads standard output, which tells the address of the server");
+        tracing::warn!("standard output is not read; it has the address of the server");
         Ok(())
     })
 }

@@ -166,7 +166,7 @@ impl Inner {
         }
         self.stage.settle().map_err(|error| error.to_string())?;
         for key in changes.iter().filter(|(_, text)| text.is_none()).map(|(key, _)| key) {
-            // A file that somebody deleted needs no deletion.
+            // A file that is already gone needs no deletion.
             if let Some(path) = files.get(key).filter(|path| fs::symlink_metadata(path).is_ok()) {
                 self.stage.check(path).map_err(|error| format!("{}: {error}", path.display()))?;
                 prune::delete(&self.folder, path).map_err(|error| error.to_string())?;

@@ -162,7 +162,7 @@ fn shown<'a>(object: Value<'a>, with_managed_fields: bool, session: &Session<'a>
 }
 
 /// Returns whether the field is shown without owners, because a server writes it or it only holds other fields.
-fn is_nobodys(path: &[PathElement<'_>]) -> bool {
+fn has_no_owner(path: &[PathElement<'_>]) -> bool {
     is_system_field(path) || matches!(path, [PathElement::FieldName("metadata")])
 }
 
@@ -220,10 +220,10 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
         let owners: Vec<&'o Owner<'a>> =
             above.iter().copied().filter(|owner| !own.contains(owner)).chain(own.iter().copied()).collect();
         let is_leaf = !matches!(node.kind(), Kind::Map | Kind::Seq) || node.is_empty();
-        let counts = is_leaf && !is_nobodys(&self.path);
+        let counts = is_leaf && !has_no_owner(&self.path);
         self.fields.push(Field { path: self.path.clone(), line, owners, counts });
         // A field that managed fields never name is one field, whatever it contains.
-        if !is_nobodys(&self.path) || self.path.len() == 1 {
+        if !has_no_owner(&self.path) || self.path.len() == 1 {
             self.value(node, owned, items, above);
         }
         self.path.pop();

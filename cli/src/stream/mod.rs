@@ -1,8 +1,8 @@
 //! `kubeshape stream` reads rows and writes answers.
 //!
 //! One thread reads portions of whole lines, workers answer them, and the calling thread writes. The number of portions
-//! in flight is fixed: a portion is read only when another one has been written. So memory is bounded, and if nobody
-//! reads the answers, no rows are read.
+//! in flight is fixed: a portion is read only when another one has been written. So memory is bounded, and while the
+//! answers are not read, no rows are read.
 
 use crate::args::{StreamArgs, StreamCommand, When};
 use crate::convert::{STACK, jobs};
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_while_nobody_reads_the_answers() {
+    fn no_rows_are_read_while_the_answers_are_not_read() {
         use std::sync::Arc;
         use std::sync::atomic::AtomicUsize;
         struct Endless(Arc<AtomicUsize>);

@@ -1,6 +1,6 @@
 //! Changes in folders, reported by inotify.
 //!
-//! The system is asked only for events that change something. Reading a file, even by this process, wakes nobody.
+//! Only events of changes are requested. Reading a file, even by this process, causes no event.
 
 use super::super::event::Change;
 use super::Notice;

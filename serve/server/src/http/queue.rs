@@ -68,7 +68,7 @@ struct State {
     next: u64,
     /// The job that was ended last, while it has its place.
     ending: Option<(u64, Instant)>,
-    /// Whether somebody looks for jobs to end.
+    /// Whether a task looks for jobs to end.
     is_watched: bool,
 }
 
@@ -186,7 +186,7 @@ impl Queue {
         waiting.place().await
     }
 
-    /// Has somebody look for long jobs to end, if others wait for their places.
+    /// Starts a task that looks for long jobs to end, if others wait for their places.
     fn look_after(self: &Arc<Self>, state: &mut State) {
         let is_needed = state.long >= self.most_long() && !state.turns.is_empty();
         if let (true, false, Ok(runtime)) = (is_needed, state.is_watched, Handle::try_current()) {
@@ -343,7 +343,7 @@ impl Drop for Waiting {
         let Some(mut started) = self.started.take() else { return };
         started.close();
         if started.try_recv().is_ok() {
-            // It could begin, and nobody wants it any more.
+            // It could begin, but its response is no longer wanted.
             self.queue.leave(&self.owner, None);
             return;
         }
@@ -400,7 +400,7 @@ impl Place {
         Arc::clone(&self.end)
     }
 
-    /// Makes room for short jobs: the job takes long, or nobody waits for it.
+    /// Makes room for short jobs: the job takes long, or its client is gone.
     pub(super) fn takes_long(&self) {
         let mut long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
         if long.is_some() {
