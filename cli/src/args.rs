@@ -313,6 +313,13 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]
     pub(crate) onto: Option<PathBuf>,
 
+    /// ValidatingAdmissionPolicies whose expressions become rules of the definitions: files and folders (repeatable)
+    ///
+    /// For `--to crd`. A policy is used for the versions of a definition that it is about. Its bindings may be among the
+    /// files; without them, it is used for all objects. What a rule cannot say is reported.
+    #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
+    pub(crate) rules_from: Vec<PathBuf>,
+
     /// Also publish versions that are not served
     #[arg(long)]
     pub(crate) all_versions: bool,
@@ -516,12 +523,22 @@ pub(crate) enum Shape {
     Kustomize,
     /// The CEL rules of a CustomResourceDefinition as a ValidatingAdmissionPolicy
     Policy,
+    /// The CustomResourceDefinition with the expressions of admission policies as rules (--rules-from)
+    Crd,
 }
 
 impl Shape {
     /// All shapes in the order in which their results are written.
-    pub(crate) const ALL: [Shape; 7] =
-        [Shape::V3, Shape::V2, Shape::Smd, Shape::JsonSchema, Shape::Structural, Shape::Kustomize, Shape::Policy];
+    pub(crate) const ALL: [Shape; 8] = [
+        Shape::V3,
+        Shape::V2,
+        Shape::Smd,
+        Shape::JsonSchema,
+        Shape::Structural,
+        Shape::Kustomize,
+        Shape::Policy,
+        Shape::Crd,
+    ];
 
     /// The word on the command line and in reports.
     pub(crate) fn name(self) -> &'static str {
@@ -533,7 +550,7 @@ impl Shape {
         match self {
             Shape::V3 => Some(kubeshape_schema::Dialect::V3),
             Shape::V2 => Some(kubeshape_schema::Dialect::V2),
-            Shape::Smd | Shape::JsonSchema | Shape::Structural | Shape::Kustomize | Shape::Policy => None,
+            Shape::Smd | Shape::JsonSchema | Shape::Structural | Shape::Kustomize | Shape::Policy | Shape::Crd => None,
         }
     }
 }
@@ -548,6 +565,7 @@ impl From<Shape> for kubeshape_input::Shape {
             Shape::Structural => Self::Structural,
             Shape::Kustomize => Self::Kustomize,
             Shape::Policy => Self::Policy,
+            Shape::Crd => Self::Crd,
         }
     }
 }
