@@ -4,6 +4,7 @@
 //! form of Go's libraries. Every crate that prints or compares them uses this module.
 
 pub mod address;
+pub mod base64;
 pub mod escape;
 pub mod number;
 pub mod syntax;

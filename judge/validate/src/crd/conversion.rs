@@ -1,7 +1,6 @@
 //! Conversion between the versions of a definition: `validateCustomResourceConversion` and the functions that it calls.
 
 use super::check::Checker;
-use super::model::{ClientConfig, Conversion, Service, Spec};
 use super::options::is_accepted_review_version;
 use super::{ca_bundle, go_json};
 use crate::metadata::place;
@@ -9,6 +8,7 @@ use crate::names;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubeshape_schema::field::{BadValue, Error, Path};
+use kubeshape_structural::written::{ClientConfig, Conversion, Service, Spec};
 use kubeshape_yaml::Node;
 use kubeshape_yaml::go::Url;
 use std::collections::HashSet;
