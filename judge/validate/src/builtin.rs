@@ -36,6 +36,7 @@ pub(crate) use kinds::has_group;
 use kinds::{Row, find};
 use kubeshape_schema::field::{BadValue, Error, Errors, Path};
 use kubeshape_value::{Bump, Value};
+pub use overlay::{MAX_ANNOTATION_EXPRESSION, admission_errors};
 pub use shares::Share;
 pub use strategy::{Assigned, Expressions, Strategy, User, repeated_owners, without_repeated_owners};
 

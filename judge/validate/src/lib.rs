@@ -19,6 +19,7 @@ pub mod object;
 mod release;
 pub mod strict;
 pub mod typed;
+mod webhook;
 mod words;
 
 pub use kubeshape_schema::names;

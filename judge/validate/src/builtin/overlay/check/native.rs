@@ -17,6 +17,8 @@ mod scaling;
 mod storage;
 mod warnings;
 
+pub use admission::{MAX_ANNOTATION_EXPRESSION, admission_errors};
+
 use super::{At, Found};
 use kubeshape_value::{Bump, Map, Value};
 
