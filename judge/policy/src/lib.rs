@@ -22,7 +22,6 @@ mod permissions;
 mod policies;
 mod request;
 mod room;
-mod selector;
 mod typecheck;
 mod validating;
 mod validation;

@@ -17,6 +17,7 @@ mod literal;
 pub mod metadata;
 pub mod object;
 mod release;
+pub mod selector;
 pub mod strict;
 pub mod typed;
 mod webhook;
