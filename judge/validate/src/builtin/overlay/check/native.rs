@@ -79,6 +79,11 @@ fn with<'a>(value: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'
     Value::Map(value.as_map().unwrap_or(Map::EMPTY).with(key, member, arena))
 }
 
+/// Returns a string, which is empty if it is absent.
+fn string(value: Value<'_>) -> Value<'_> {
+    if value.is_null() { Value::String("") } else { value }
+}
+
 /// Returns the items of a member that is a list. Empty if it is absent.
 fn items<'a>(value: Value<'a>, key: &str) -> &'a [Value<'a>] {
     value.get(key).and_then(Value::as_list).unwrap_or_default()

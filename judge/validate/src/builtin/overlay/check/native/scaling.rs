@@ -1,6 +1,6 @@
 //! Rules of HorizontalPodAutoscalers and PodDisruptionBudgets.
 
-use super::common::sign;
+use super::common::{at_most_all, not_negative, sign};
 use super::{Names, get, items, number, text};
 use crate::Change;
 use crate::builtin::overlay::check::form::{self, Form};
@@ -32,11 +32,7 @@ fn budget(at: &At<'_, '_>, found: &mut Found) {
     for (key, value) in bounds {
         let path = path.child(key);
         Form::IntOrPercent.check(value, &path, found);
-        let percent = value.as_str().filter(|text| form::percent(text).is_empty());
-        let percent = percent.and_then(|text| text.trim_end_matches('%').parse::<u64>().ok());
-        if percent.is_some_and(|percent| percent > 100) {
-            found.invalid(&path, value, "must not be greater than 100%");
-        }
+        at_most_all(value, &path, found);
     }
     form::selector(get(spec, "selector"), &path.child("selector"), found);
     let policy = get(spec, "unhealthyPodEvictionPolicy");
@@ -52,10 +48,6 @@ fn budget_status(at: &At<'_, '_>, found: &mut Found) {
     for key in ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] {
         not_negative(status, key, &path, found);
     }
-}
-
-fn not_negative(value: Value<'_>, key: &str, path: &Path<'_>, found: &mut Found) {
-    Form::NotNegative.check(get(value, key), &path.child(key), found);
 }
 
 /// `ValidateConditions` of `k8s.io/apimachinery`.
