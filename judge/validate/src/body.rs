@@ -10,6 +10,7 @@
 
 use crate::{Change, Release, names};
 use kubeshape_schema::field::{BadValue, Error, Path};
+use kubeshape_schema::parse_group_version;
 use kubeshape_value::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
 use kubeshape_yaml::go::syntax;
@@ -62,10 +63,8 @@ pub fn check_type(kind: &str, object: Node<'_>, body: &[u8]) -> Result<(), Strin
             return refused(found, &format!("struct field .{key} of type string"));
         }
     }
-    match object.get("apiVersion").and_then(Node::as_str) {
-        Some(version) if version.matches('/').count() > 1 => {
-            Err(unrecognized(kind, &format!("unexpected GroupVersion string: {version}"), body))
-        }
+    match object.get("apiVersion").and_then(Node::as_str).map(parse_group_version) {
+        Some(Err(error)) => Err(unrecognized(kind, &error, body)),
         _ => Ok(()),
     }
 }

@@ -10,6 +10,7 @@ pub mod number;
 pub mod syntax;
 pub mod time;
 pub mod url;
+pub mod varint;
 pub mod warning;
 
 pub use time::Time;

@@ -134,6 +134,21 @@ impl Call<'_> {
         })
     }
 
+    /// Decodes the object of a body, and checks its fields as the request wants it.
+    fn sent<'a>(
+        &'a self,
+        body: &'a [u8],
+        tape: &'a mut Tape,
+        validation: FieldValidation,
+        arena: &'a Bump,
+    ) -> Result<Value<'a>, Status> {
+        let node = self.document(body, tape)?;
+        let decoded = self.decode_body(node, arena)?;
+        self.tell(&decoded.strict, validation)?;
+        self.advise(node);
+        Ok(decoded.value)
+    }
+
     /// Decodes the object of a body.
     fn decode_body<'a>(&'a self, node: Node<'a>, arena: &'a Bump) -> Result<Decoded<'a>, Status> {
         // Other forms have numbers that are no text.
@@ -229,11 +244,8 @@ impl Call<'_> {
         let parameters = WriteParameters::read(self.request.query, "CreateOptions", false)?;
         let body = self.object_sent()?;
         let (mut tape, arena) = (Tape::new(), Bump::new());
-        let node = self.document(&body, &mut tape)?;
-        let decoded = self.decode_body(node, &arena)?;
-        self.tell(&decoded.strict, parameters.validation)?;
-        self.advise(node);
-        let object = self.fits_path(without_system_metadata(decoded.value, &arena), &arena)?;
+        let sent = self.sent(&body, &mut tape, parameters.validation, &arena)?;
+        let object = self.fits_path(without_system_metadata(sent, &arena), &arena)?;
         let object = self.named(object, &arena);
         let refusal = version_on_creation(object).filter(|_| !parameters.dry_run);
         let endpoint = self.endpoint(&arena)?;
@@ -375,11 +387,8 @@ impl Call<'_> {
         let parameters = WriteParameters::read(self.request.query, "UpdateOptions", false)?;
         let body = self.object_sent()?;
         let (mut tape, arena) = (Tape::new(), Bump::new());
-        let node = self.document(&body, &mut tape)?;
-        let decoded = self.decode_body(node, &arena)?;
-        self.tell(&decoded.strict, parameters.validation)?;
-        self.advise(node);
-        let object = self.fits_path(decoded.value, &arena)?;
+        let sent = self.sent(&body, &mut tape, parameters.validation, &arena)?;
+        let object = self.fits_path(sent, &arena)?;
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let mut memory = Tape::new();
         let live = self.live(old, &mut memory, &arena)?;

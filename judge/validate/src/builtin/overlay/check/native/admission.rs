@@ -7,6 +7,7 @@ use crate::builtin::overlay::check::form;
 use crate::builtin::overlay::check::{At, Found, Scope};
 use crate::{names, webhook};
 use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::parse_group_version;
 use kubeshape_structural::written::Service;
 use kubeshape_value::Value;
 use std::collections::BTreeSet;
@@ -494,21 +495,20 @@ fn param_kind(param: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let (version, kind) = (text(param, "apiVersion"), text(param, "kind"));
     let version_path = path.child("apiVersion");
     let value = Value::String(version);
-    if version.is_empty() {
-        found.required(&version_path, "");
-    } else if version.matches('/').count() > 1 {
-        found.invalid(&version_path, value, format!("unexpected GroupVersion string: {version}"));
-    } else {
-        let (group, version) = version.split_once('/').unwrap_or(("", version));
-        let messages = if group.is_empty() { Vec::new() } else { names::dns1123_subdomain(group) };
-        if !messages.is_empty() {
-            found.invalid(&version_path, Value::String(group), messages.join(","));
-        }
-        let messages = names::dns1035_label(version);
-        if version.is_empty() {
-            found.invalid(&version_path, value, "version must be specified");
-        } else if !messages.is_empty() {
-            found.invalid(&version_path, Value::String(version), messages.join(","));
+    match parse_group_version(version) {
+        _ if version.is_empty() => found.required(&version_path, ""),
+        Err(error) => found.invalid(&version_path, value, error),
+        Ok((group, version)) => {
+            let messages = if group.is_empty() { Vec::new() } else { names::dns1123_subdomain(group) };
+            if !messages.is_empty() {
+                found.invalid(&version_path, Value::String(group), messages.join(","));
+            }
+            let messages = names::dns1035_label(version);
+            if version.is_empty() {
+                found.invalid(&version_path, value, "version must be specified");
+            } else if !messages.is_empty() {
+                found.invalid(&version_path, Value::String(version), messages.join(","));
+            }
         }
     }
     let messages = names::dns1035_label(&kind.to_lowercase());

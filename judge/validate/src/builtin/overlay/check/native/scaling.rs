@@ -7,6 +7,7 @@ use crate::builtin::overlay::check::form::{self, Form};
 use crate::builtin::overlay::check::{At, Found};
 use crate::names;
 use kubeshape_schema::field::Path;
+use kubeshape_schema::parse_group_version;
 use kubeshape_value::Value;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -168,11 +169,11 @@ fn autoscaler_status(at: &At<'_, '_>, found: &mut Found) {
 
 /// `ValidateAPIVersion`
 fn api_version_error(version: &str, can_lack_group: bool) -> Option<String> {
-    if version.matches('/').count() > 1 {
-        return Some(format!("unexpected GroupVersion string: {version}"));
+    match parse_group_version(version) {
+        Err(error) => Some(error),
+        Ok(("", _)) if !can_lack_group => Some("apiVersion must specify API group".to_owned()),
+        Ok(_) => None,
     }
-    let has_group = version.split_once('/').is_some_and(|(group, _)| !group.is_empty());
-    (!can_lack_group && !has_group).then(|| "apiVersion must specify API group".to_owned())
 }
 
 /// `ValidateCrossVersionObjectReference`. `allowed` says whether any version is allowed, and whether one without a
