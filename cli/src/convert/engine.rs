@@ -528,15 +528,8 @@ fn owners(parts: &BTreeMap<String, Fragments>) -> BTreeMap<String, String> {
 
 /// Reads the documents in files and folders.
 pub(super) fn bases(paths: &[std::path::PathBuf], filter: &Filter) -> Result<Vec<(String, Vec<u8>)>, Fatal> {
-    let gathered = gather(paths, None, filter);
-    if let Some((path, message)) = gathered.unreadable.first().cloned() {
-        return Err(Fatal::Read { path, message });
-    }
-    if let Some(folder) = gathered.empty_folder() {
-        return Err(Fatal::Read { path: folder.to_owned(), message: "found no documents in the folder".to_owned() });
-    }
     let mut reader = Reader::default();
-    gathered.inputs.iter().map(|input| document(&mut reader, input)).collect()
+    gather(paths, None, filter).complete()?.iter().map(|input| document(&mut reader, input)).collect()
 }
 
 fn document(reader: &mut Reader, input: &Input) -> Result<(String, Vec<u8>), Fatal> {

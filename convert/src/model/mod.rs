@@ -31,6 +31,7 @@ pub use named::{Callback, Paths, ResponseObject, Responses};
 pub use object::Object;
 pub(crate) use object::object;
 pub use print::Printer;
+pub(crate) use print::{print_in_pieces, print_within};
 pub use shared::{Contact, ExternalDocs, Info, License, Security, Tag};
 pub use walk::{Mapper, Site, Visitor, map_schema, visit_schema};
 

@@ -22,7 +22,6 @@ mod permissions;
 mod policies;
 mod request;
 mod room;
-mod selector;
 mod to_rules;
 mod typecheck;
 mod validating;

@@ -1,7 +1,6 @@
 //! Schemas of definitions: `validateCustomResourceDefinitionValidation` and
 //! `ValidateCustomResourceDefinitionOpenAPISchema`.
 
-use super::model::Validation;
 use super::options::{Options, set_of_other_than_atomic};
 use super::rules::{Rules, Scope, Step};
 use super::{defaults, field_path, go_json};
@@ -9,6 +8,7 @@ use crate::metadata::place;
 use crate::release::Change;
 use kubeshape_schema::field::{BadValue, Error, Errors, Path};
 use kubeshape_schema::{Additional, Dependency, Flags, Items, Rule, Schema, Type};
+use kubeshape_structural::written::Validation;
 use kubeshape_structural::{convert, validate, validate_undocumented};
 use kubeshape_yaml::{Document, Kind};
 

@@ -1,14 +1,16 @@
 //! Warnings about pods: `warningsForPodSpecAndMeta` of `pkg/api/pod`.
 
 use super::super::super::Found;
-use super::super::warnings::{claim_spec, deprecated_label, expressions, ip};
-use super::{all_containers, entries, get, is_fraction, items, number, text};
+use super::super::warnings::{claim_spec, deprecated_label, expressions, fractions, ip};
+use super::{all_containers, entries, get, items, number, text};
 use crate::names;
 use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Resources that are numbers of bytes.
+const BYTES: [&str; 2] = ["memory", "ephemeral-storage"];
 /// Deprecated kinds of volumes, with the texts of their warnings.
 pub(in super::super) const DEPRECATED_VOLUMES: [(&str, &str, &str); 9] = [
     ("photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
@@ -286,18 +288,7 @@ fn repeated_names(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
             }
         }
     }
-    fractions(get(spec, "overhead"), &path.child("overhead"), found);
-}
-
-/// Warns about byte amounts that are not whole numbers.
-fn fractions(list: Value<'_>, path: &Path<'_>, found: &mut Found) {
-    for key in ["memory", "ephemeral-storage"] {
-        if let Some(value) = list.get(key).filter(|value| is_fraction(*value)) {
-            let value = value.as_str().unwrap_or_default();
-            let what = format!("fractional byte value {value:?} is invalid, must be an integer");
-            warn(&path.key(key), &what, found);
-        }
-    }
+    fractions(get(spec, "overhead"), &BYTES, &path.child("overhead"), found);
 }
 
 fn containers(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
@@ -306,7 +297,7 @@ fn containers(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
         let path = path.index(index);
         let resources = path.child("resources");
         for key in ["limits", "requests"] {
-            fractions(get(get(container, "resources"), key), &resources.child(key), found);
+            fractions(get(get(container, "resources"), key), &BYTES, &resources.child(key), found);
         }
         let env = path.child("env");
         let mut seen = BTreeSet::new();
