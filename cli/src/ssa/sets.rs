@@ -1,6 +1,6 @@
 //! `fieldset`, `merge`, `extract`: commands that need objects but no API server stack.
 
-use crate::args::{ExtractArgs, FieldsetArgs, MergeArgs, TypeArgs};
+use crate::args::{ExtractArgs, FieldsetArgs, MergeArgs};
 use crate::error::Fatal;
 use crate::report::clean::clean;
 use crate::session::object::{Object, only, read_objects};
@@ -17,7 +17,6 @@ use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue};
 use kubeshape_smd::value::Compat;
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::PathBuf;
 
 /// An object and its type.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Advice about keywords that never reject a value.
 
 use super::{each_inner, place};
-use kubeshape_schema::{Additional, Code, Extra, Flags, Items, Json, Note, Schema, Type};
+use kubeshape_schema::{Code, Extra, Flags, Json, Note, Schema, Type};
 use kubeshape_yaml::{Document, Node};
 
 /// The types of values that a keyword checks.
