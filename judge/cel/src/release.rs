@@ -208,6 +208,8 @@ changes! {
     32 {
         /// Comparing two quantities, addresses, networks or URLs has a bounded cost.
         BoundedEquality,
+        /// `indexOf` and `lastIndexOf` return -1 if their offset is at or after the end of the string, and do not fail.
+        OffsetsAfterEnd,
     }
     33 {
         /// The estimate uses the size of the value that a variable is bound to.
@@ -220,6 +222,8 @@ changes! {
     34 {
         /// `maxLength` bounds values with `x-kubernetes-int-or-string`.
         IntOrStringLength,
+        /// `lastIndexOf` returns -1 in an empty string, and does not fail.
+        LastIndexInEmpty,
     }
     37 {
         /// Field names in backticks are accepted.
