@@ -204,10 +204,14 @@ changes! {
     31 {
         /// Selecting a field of a variable that is an error costs nothing.
         ErrorsEndPaths,
+        /// Messages of the checker print the type of an optional as `optional_type(T)`, not as `optional(T)`.
+        OptionalTypes,
     }
     32 {
         /// Comparing two quantities, addresses, networks or URLs has a bounded cost.
         BoundedEquality,
+        /// Errors about an empty expression are placed before its beginning.
+        PlaceOfNothing,
         /// `indexOf` and `lastIndexOf` return -1 if their offset is at or after the end of the string, and do not fail.
         OffsetsAfterEnd,
     }

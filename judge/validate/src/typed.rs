@@ -42,6 +42,7 @@ mod walk;
 pub use compile::is_go_type;
 pub use decode::{Decoded, Mismatch};
 pub use differences::Differences;
+pub(crate) use differences::Which;
 pub use names::GO_NAMES;
 pub(crate) use stored::is_empty;
 pub(crate) use walk::Below;

@@ -9,7 +9,7 @@ use crate::object::{
     keep_metadata, version_on_creation,
 };
 use crate::release::{AskedRelease, Change};
-use crate::typed::{Decoded, Differences, Typed};
+use crate::typed::{Decoded, Differences, Typed, Which};
 use kubeshape_schema::field::Error;
 use kubeshape_value::{Bump, Map, Value};
 use kubeshape_yaml::Node;
@@ -153,11 +153,11 @@ impl Strategy {
                 out.add_always(bit);
                 continue;
             };
-            self.types.compare(&other.types, &mut |at, field| out.add(at, field, bit));
+            self.types.compare(&other.types, &mut |at, which| out.add(at, which, bit));
             let (a, b) = (self.plain.minor().min(other.plain.minor()), self.plain.minor().max(other.plain.minor()));
             for (at, field, since) in self.overlay.changes() {
                 if (a + 1..=b).contains(&since) {
-                    out.add(at, field, bit);
+                    out.add(at, field.map_or(Which::All, Which::With), bit);
                 }
             }
         }

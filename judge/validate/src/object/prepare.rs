@@ -88,6 +88,8 @@ pub(super) struct Node<'a> {
     format: &'a str,
     /// The change that decides whether the format is used. `None` if all releases use it.
     changed: Option<Change>,
+    /// Whether the check of types uses the format in every release.
+    is_typed: bool,
     /// The check of strings. [`Node::refuses`] decides whether the release has it.
     pub(super) check: Option<Format>,
     range: Range,
@@ -400,7 +402,7 @@ impl<'a> Node<'a> {
 
     /// Returns the format; empty if it is ignored.
     pub(super) fn format(&self, release: &AskedRelease) -> &'a str {
-        if self.counts(release) { self.format } else { "" }
+        if self.is_typed || self.counts(release) { self.format } else { "" }
     }
 
     /// Returns whether a string does not have the format.
@@ -485,7 +487,9 @@ impl<'a> Builder<'a, '_> {
                 true
             }
         };
-        let format = if counts { schema.format } else { "" };
+        // Defaults are checked against types with every format.
+        let is_typed = !objects;
+        let format = if counts || is_typed { schema.format } else { "" };
         let nullable = schema.flags.any(Flags::NULLABLE);
         let range = match types.text {
             "integer" => Range::Integer { format: known(format, ["int32", "int64"]) },
@@ -530,7 +534,8 @@ impl<'a> Builder<'a, '_> {
             nullable,
             format,
             changed,
-            check: Format::named(format),
+            is_typed,
+            check: Format::named(format).filter(|_| counts),
             range,
             exclusive: [schema.flags.any(Flags::EXCLUSIVE_MAXIMUM), schema.flags.any(Flags::EXCLUSIVE_MINIMUM)],
             extra,

@@ -1,6 +1,6 @@
 //! Where the types of a kind differ from those of other releases, and which objects have values there.
 
-use super::{Field, Struct, Type, Typed};
+use super::{Field, Struct, Type, Typed, is_empty};
 use kubeshape_value::Value;
 use std::collections::BTreeSet;
 
@@ -18,13 +18,25 @@ pub struct Differences {
     structs: Vec<Differing>,
 }
 
+/// The values of a struct that differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which<'n> {
+    All,
+    /// Those with a field.
+    With(&'n str),
+    /// Those whose field is absent or empty.
+    Without(&'n str),
+}
+
 /// The differences of a struct.
 #[derive(Clone, Debug, Default)]
 struct Differing {
     /// The releases that differ for every value of the struct.
     always: u64,
     /// The releases that differ for values with a field.
-    fields: Vec<(Box<str>, u64)>,
+    with: Vec<(Box<str>, u64)>,
+    /// The releases that differ for values without a field.
+    without: Vec<(Box<str>, u64)>,
     /// Whether a struct inside it has differences.
     is_below: bool,
 }
@@ -40,22 +52,24 @@ impl Differences {
         self.always |= releases;
     }
 
-    /// Adds releases that differ for every value of a struct, or for those that have a field.
-    pub(crate) fn add(&mut self, at: usize, field: Option<&str>, releases: u64) {
+    /// Adds releases that differ for values of a struct.
+    pub(crate) fn add(&mut self, at: usize, which: Which<'_>, releases: u64) {
         let Some(own) = self.structs.get_mut(at) else { return };
-        match field {
-            None => own.always |= releases,
-            Some(name) => match own.fields.iter_mut().find(|(known, _)| **known == *name) {
-                Some((_, known)) => *known |= releases,
-                None => own.fields.push((name.into(), releases)),
-            },
+        let (list, name) = match which {
+            Which::All => return own.always |= releases,
+            Which::With(name) => (&mut own.with, name),
+            Which::Without(name) => (&mut own.without, name),
+        };
+        match list.iter_mut().find(|(known, _)| **known == *name) {
+            Some((_, known)) => *known |= releases,
+            None => list.push((name.into(), releases)),
         }
     }
 
     /// Completes the differences: marks the structs that contain others with differences.
     pub(crate) fn complete(mut self, types: &Typed) -> Differences {
         let edges = types.edges();
-        let has = |own: &Differing| own.is_below || own.always != 0 || !own.fields.is_empty();
+        let has = |own: &Differing| own.is_below || own.always != 0 || !own.with.is_empty() || !own.without.is_empty();
         let mut is_changed = true;
         while is_changed {
             is_changed = false;
@@ -83,8 +97,13 @@ impl Differences {
             (Type::Struct(at), Value::Map(map)) => {
                 let (Some(own), Some(ty)) = (self.structs.get(*at), types.at(*at)) else { return };
                 *found |= own.always;
-                for (name, releases) in &own.fields {
+                for (name, releases) in &own.with {
                     if map.get(name).is_some() {
+                        *found |= releases;
+                    }
+                }
+                for (name, releases) in &own.without {
+                    if map.get(name).is_none_or(is_empty) {
                         *found |= releases;
                     }
                 }
@@ -108,12 +127,12 @@ impl Differences {
 }
 
 impl Typed {
-    /// Calls a function for each struct that differs from that of other types: with its index, and the field that
-    /// differs; `None` if every value of the struct is affected.
-    pub(crate) fn compare(&self, other: &Typed, found: &mut dyn FnMut(usize, Option<&str>)) {
+    /// Calls a function for each struct that differs from that of other types: with its index, and the values that
+    /// differ.
+    pub(crate) fn compare(&self, other: &Typed, found: &mut dyn FnMut(usize, Which<'_>)) {
         let (mut open, mut seen) = (Vec::new(), BTreeSet::new());
         if !is_alike(&self.root, &other.root, &mut open) {
-            (0..self.structs.len()).for_each(|at| found(at, None));
+            (0..self.structs.len()).for_each(|at| found(at, Which::All));
         }
         while let Some(pair) = open.pop() {
             let (Some(own), Some(theirs)) = (self.at(pair.0), other.at(pair.1)) else { continue };
@@ -127,7 +146,7 @@ impl Typed {
                 _ => false,
             };
             if heads(own) != heads(theirs) || !has_same_others {
-                found(pair.0, None);
+                found(pair.0, Which::All);
             }
             let names: BTreeSet<&str> =
                 own.fields.iter().chain(&theirs.fields).map(|(name, _)| name.as_str()).collect();
@@ -141,7 +160,7 @@ impl Typed {
                     (out, field.and_then(|field| field.default.clone()))
                 };
                 if absent(self, a) != absent(other, b) {
-                    found(pair.0, None);
+                    found(pair.0, Which::Without(name));
                 }
                 let is_same = match (a, b) {
                     (Some(a), Some(b)) => {
@@ -151,7 +170,7 @@ impl Typed {
                     _ => false,
                 };
                 if !is_same {
-                    found(pair.0, Some(name));
+                    found(pair.0, Which::With(name));
                 }
             }
         }
