@@ -91,7 +91,8 @@ pub struct Other {
 }
 
 /// Calls that differ in older libraries: the last minor release with the old call, the current call, and the old call.
-const OLDER_CALLS: [(u32, &str, &str); 4] = [
+const OLDER_CALLS: [(u32, &str, &str); 5] = [
+    (30, "\tcase apiservercel.Format:\n\t\treturn map[string]any{\"format\": v.Name}, nil\n", ""),
     (31, "case apiservercel.Format:", "case *apiservercel.Format:"),
     (31, "\tcase apiservercel.Semver:\n\t\treturn map[string]any{\"semver\": v.Version.String()}, nil\n", ""),
     (33, "sigs.k8s.io/structured-merge-diff/v6", "sigs.k8s.io/structured-merge-diff/v4"),
@@ -101,6 +102,9 @@ const OLDER_CALLS: [(u32, &str, &str); 4] = [
         "MustBaseEnvSet(environment.DefaultCompatibilityVersion(), true)",
     ),
 ];
+
+/// Patch releases whose modules are used, of minor releases without documents of built-in kinds.
+const OTHER_MODULES: [(u32, &str); 1] = [(30, "30.14")];
 
 /// The module whose go.mod names the staging modules of a release.
 const KUBERNETES: &str = "k8s.io/kubernetes";
@@ -112,8 +116,14 @@ impl Other {
     /// # Errors
     /// The modules of the release are not known, Go is not installed, or building fails.
     pub fn build(folder: &str, release: Release) -> Result<Other, String> {
-        let modules = kubeshape_builtin::Release::try_from(release).map_err(|error| error.to_string())?;
-        let version = modules.version().strip_prefix("1.").unwrap_or_default();
+        let other = OTHER_MODULES.iter().find(|(minor, _)| *minor == release.minor()).map(|(_, version)| *version);
+        let version = match other {
+            Some(version) => version,
+            None => {
+                let modules = kubeshape_builtin::Release::try_from(release).map_err(|error| error.to_string())?;
+                modules.version().strip_prefix("1.").unwrap_or_default()
+            }
+        };
         let copy = whole(&target().join("go").join(release.without_patch().to_string()).join(folder))?;
         let failed = |error: std::io::Error| format!("{}: {error}", copy.display());
         let read = |name: &Path| std::fs::read_to_string(name).map_err(|error| format!("{}: {error}", name.display()));

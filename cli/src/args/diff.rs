@@ -2,8 +2,8 @@
 
 use super::{LevelArgs, OutputFormat, ReportArgs, WalkArgs};
 use clap::{Args, ValueEnum};
-use kubeshape_builtin::Release;
 use kubeshape_diff::{Class, Consumer};
+use kubeshape_validate::Release;
 use std::path::PathBuf;
 
 /// Report what a change of CustomResourceDefinitions does, and who is affected
@@ -38,7 +38,9 @@ pub(crate) struct DiffArgs {
     pub(crate) new: Option<String>,
 
     /// Compare the built-in kinds of two releases of Kubernetes, such as 1.34 and 1.36, in place of OLD and NEW
-    #[arg(long, value_names = ["OLD", "NEW"], num_args = 2, conflicts_with_all = ["old", "new", "witness"])]
+    ///
+    /// With OLD and NEW: the release whose rules decide, such as --kubernetes=1.33 [default: the newest one].
+    #[arg(long, value_names = ["RELEASE", "NEW"], num_args = 1..=2, value_parser = super::known_release)]
     pub(crate) kubernetes: Vec<Release>,
 
     /// Look at these kinds only: Pod, or apps/v1/Deployment (comma-separated)

@@ -17,6 +17,7 @@ Examples:
   kubeshape upgrade git:v1.0.0:config/crd/bases config/crd/bases
   kubeshape upgrade old.yaml new.yaml --stored v1alpha1,v1beta1
   kubeshape upgrade old/ new/ --objects backup/ -o steps/
+  kubeshape upgrade old.yaml new.yaml --kubernetes 1.33
   kubectl get crd tabs.example.com -o yaml | kubeshape upgrade - new.yaml
   kubeshape upgrade old/ new/ --output-format markdown
 
@@ -46,6 +47,10 @@ pub(crate) struct UpgradeArgs {
     /// [default: status.storedVersions of OLD, or its version of storage]
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',')]
     pub(crate) stored: Vec<String>,
+
+    /// Release of the server, such as 1.33 [default: the newest one]
+    #[arg(long, value_name = "RELEASE", value_parser = super::known_release)]
+    pub(crate) kubernetes: Option<kubeshape_validate::Release>,
 
     /// Folder for the files of the steps; it is created if it does not exist
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]

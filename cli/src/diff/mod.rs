@@ -9,14 +9,14 @@ use crate::definitions::Definitions;
 use crate::error::Fatal;
 use crate::input::{Filter, check_once};
 use crate::report::{Changed, Setup, Ui};
-use kubeshape_builtin::Release;
+use kubeshape_builtin as builtin;
 use kubeshape_check::{Check, Releases};
 use kubeshape_diff::{
     Change, Class, Consumer, Day, Documents, Effort, Exemption, Exemptions, KindChanges, MarkedIn, Proof, Witness,
-    definitions, documents, witnesses,
+    definitions_in, documents, witnesses,
 };
 use kubeshape_input::{Code, Document, Finding, Limits, Place, Resolver};
-use kubeshape_schema::{Bump, Gvk, Note};
+use kubeshape_schema::{Bump, Gvk, Note, Release};
 use kubeshape_smd::ToValue;
 use kubeshape_structural::Crd;
 use kubeshape_structural::read::Manifest;
@@ -40,10 +40,19 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     };
     let ui = ui.on_output(setup.color).reporting(args.report.formats(args.output_format));
     let mut run = Run { args, ui, exemptions, errors: 0, worst: None, compared: 0, what: "CustomResourceDefinition" };
-    if let [old, new] = args.kubernetes[..] {
-        run.what = "kind";
-        run.kinds(&built_in(old), &built_in(new), false);
-        return run.end();
+    let usage = |text: &str| Err(Fatal::Usage(text.to_owned()));
+    match (&args.kubernetes[..], args.old.is_some()) {
+        ([old, new], false) if !args.witness => {
+            run.what = "kind";
+            run.kinds(&built_in(*old)?, &built_in(*new)?, false);
+            return run.end();
+        }
+        ([_, _], false) => return usage("--witness is about definitions: give OLD and NEW"),
+        ([_, _], true) => return usage("with OLD and NEW, --kubernetes has one release: --kubernetes=1.33"),
+        ([_], false) => {
+            return usage("--kubernetes with one release is about definitions: give OLD and NEW, or a second release");
+        }
+        _ => {}
     }
     let (Some(old), Some(new)) = (&args.old, &args.new) else {
         return Err(Fatal::Usage("OLD and NEW are missing".to_owned()));
@@ -81,13 +90,18 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
 }
 
 /// Returns the OpenAPI documents of a release.
-fn built_in(release: Release) -> Vec<Document> {
+///
+/// # Errors
+/// The documents of the release are not part of this program.
+fn built_in(release: Release) -> Result<Vec<Document>, Fatal> {
+    let release =
+        builtin::Release::try_from(release).map_err(|error| Fatal::Usage(format!("--kubernetes: {error}")))?;
     let api = release.api();
     let all = api.openapi_v3_of(|_| true).into_iter();
     let read = |(path, text): (&str, String)| {
         kubeshape_input::read(format!("kubernetes-{release}/{path}"), text.as_bytes(), Limits::default()).documents
     };
-    all.flat_map(read).collect()
+    Ok(all.flat_map(read).collect())
 }
 
 struct Run<'r> {
@@ -123,15 +137,17 @@ impl Run<'_> {
             return;
         }
         self.compared += 1;
+        let release = self.args.kubernetes.first().copied().unwrap_or_default();
         for (side, (_, manifest)) in [("old", old), ("new", new)] {
-            let report = Check::new(Releases::default()).definition(manifest, &Bump::new());
+            let report = Check::new(Releases::one(release)).definition(manifest, &Bump::new());
             if !report.is_accepted() {
                 let text = format!("{name}: Kubernetes {} does not install the {side} definition", report.asked);
                 self.ui.say(&format!("{text}, so the comparison may not hold; `kubeshape check` says why."));
             }
         }
-        let all = definitions(&was, &is);
-        let proofs = if self.args.witness { witnesses(&was, &is, &Effort::default()) } else { Vec::new() };
+        let all = definitions_in(&was, &is, release);
+        let effort = Effort { release, ..Effort::default() };
+        let proofs = if self.args.witness { witnesses(&was, &is, &effort) } else { Vec::new() };
         let (mut before, mut after) = (old.0.resolver().of_resource(name), new.0.resolver().of_resource(name));
         self.ui.compared(new.0.source().name(), name);
         self.changes(

@@ -72,6 +72,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         tags: if args.has_extensions() { Tags::Chunks } else { Tags::Content },
         // The kinds of objects are known only where objects are served.
         generic_kinds: args.has_extensions() && args.has_objects(),
+        release: plan.release.unwrap_or_default(),
     };
     let store = match Store::new(plan.base, options, SystemTime::now()) {
         Ok(store) => store,

@@ -137,7 +137,7 @@ impl Run<'_> {
             objects: own.iter().filter_map(|at| self.objects.get(*at)).map(|object| object.value().clone()).collect(),
             folder: written.map(|folder| folder.display().to_string()).unwrap_or_default(),
             new_file: if is_file { self.args.new.clone() } else { String::new() },
-            ..Cluster::default()
+            release: self.args.kubernetes.unwrap_or_default(),
         };
         let plan = match plan(old.1, new.1, &cluster) {
             Ok(plan) => plan,

@@ -8,10 +8,11 @@ use kubeshape_lifecycle::kinds;
 use kubeshape_lifecycle::warn::Schemas as Lifecycles;
 use kubeshape_registry::policy::{Layer, Layers};
 use kubeshape_registry::{Gvk, Kind, KindError, Registry, Release};
+use kubeshape_smd::Value;
 use kubeshape_smd::typed::nearest;
 use kubeshape_validate::builtin::{BuiltInKind, Strategy};
 use kubeshape_validate::object::Resource;
-use kubeshape_validate::typed::Typed;
+use kubeshape_validate::typed::{Differences, Typed};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -44,17 +45,26 @@ pub(super) struct Kinds {
 #[derive(Debug)]
 pub(super) enum Documented {
     /// A built-in kind, judged in the way of the server's own code.
-    BuiltIn(Arc<Strategy>),
+    BuiltIn(BuiltIn),
     /// A built-in kind for which the document does not say whether its objects have a namespace.
     Metadata(Typed, BuiltInKind),
     /// Only its types are known: a kind of an aggregated server, or one whose objects are not stored.
     Types(Typed),
 }
 
+/// A built-in kind.
+#[derive(Debug)]
+pub(super) struct BuiltIn {
+    pub(super) strategy: Arc<Strategy>,
+    /// Where it differs in the other releases, computed when several releases judge the first object.
+    differences: OnceLock<Differences>,
+}
+
 impl Documented {
     fn of(kind: &Kind, release: Release) -> Option<Documented> {
         if let Some(strategy) = kind.strategy() {
-            return Some(Documented::BuiltIn(Arc::clone(strategy)));
+            let strategy = Arc::clone(strategy);
+            return Some(Documented::BuiltIn(BuiltIn { strategy, differences: OnceLock::new() }));
         }
         let types = kind.typed()?;
         Some(match BuiltInKind::new(kind.group(), kind.kind(), release) {
@@ -66,7 +76,7 @@ impl Documented {
     /// Returns its Go types.
     pub(super) fn types(&self) -> &Typed {
         match self {
-            Documented::BuiltIn(strategy) => strategy.types(),
+            Documented::BuiltIn(kind) => kind.strategy.types(),
             Documented::Metadata(types, _) | Documented::Types(types) => types,
         }
     }
@@ -163,6 +173,23 @@ impl Kinds {
             versions.insert(gvk.api_version().to_owned(), Arc::clone(found));
         }
         found
+    }
+
+    /// Returns in which of `all` an object of a built-in kind can have another result, because the kind differs where
+    /// the object has values: a bit for each.
+    pub(super) fn differing<'k>(&self, gvk: Gvk<'_>, object: Value<'_>, all: impl Iterator<Item = &'k Kinds>) -> u64 {
+        let own = self.documented(gvk);
+        let Some(Documented::BuiltIn(own)) = own.as_deref() else { return 0 };
+        let make = || {
+            let deprecation = self.deprecation(gvk);
+            let known = |kinds: &Kinds| kinds.documented(gvk).filter(|_| kinds.deprecation(gvk) == deprecation);
+            let others: Vec<_> = all.map(known).collect();
+            own.strategy.differences(others.iter().map(|other| match other.as_deref()? {
+                Documented::BuiltIn(kind) => Some(&*kind.strategy),
+                _ => None,
+            }))
+        };
+        own.strategy.differing(own.differences.get_or_init(make), object)
     }
 
     fn built_in_of(&self, gvk: Gvk<'_>) -> Option<&Registry> {

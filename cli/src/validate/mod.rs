@@ -71,9 +71,19 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     // The findings of the newest release come first.
     let releases: Vec<Option<Release>> =
         asked.map_or_else(|| vec![None], |asked| asked.iter().rev().map(Some).collect());
-    let mut schemas = Vec::new();
-    for (at, release) in releases.iter().enumerate() {
-        schemas.push(run.schemas(&filter, threads, release.unwrap_or_default(), at == 0)?);
+    let newest = releases.first().copied().flatten().unwrap_or_default();
+    let mut schemas = vec![run.schemas(&filter, threads, newest)?];
+    for release in releases.iter().skip(1) {
+        let other = schemas.first().map(|first| first.in_release(release.unwrap_or_default()));
+        schemas.extend(other);
+    }
+    for (at, schemas) in schemas.iter_mut().enumerate() {
+        let unread = schemas.settle(|finding| {
+            if at == 0 {
+                run.finding(finding)
+            }
+        });
+        run.counts.unread |= unread;
     }
     // Prepared data is never freed. The end of the process frees everything at once.
     let old = ManuallyDrop::new(run.old(&filter, threads)?);
@@ -138,7 +148,9 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         run.ui.progress(number as u64 + 1);
         Ok(())
     })?;
-    run.summary(contexts.first().and_then(|newest| newest.kinds.built_in_release()));
+    let newest = contexts.first();
+    let release = newest.map(|newest| newest.release).unwrap_or_default();
+    run.summary(release, newest.and_then(|newest| newest.kinds.built_in_release()));
     let Run { counts, mut ui, .. } = run;
     let is_denied = ui.end(None, "", "");
     ui.written()?;
@@ -201,26 +213,20 @@ impl Run<'_> {
         self.ui.finding(finding);
     }
 
-    /// Reads the kinds of `--schemas` for a release. If `is_told` is set, reports what is wrong with them, as far as it
-    /// is known before the objects are.
-    fn schemas(&mut self, filter: &Filter, threads: usize, release: Release, is_told: bool) -> Result<Schemas, Fatal> {
+    /// Reads the kinds of `--schemas`, for a release. Reports what is wrong with them, as far as it is known before the
+    /// objects are.
+    fn schemas(&mut self, filter: &Filter, threads: usize, release: Release) -> Result<Schemas, Fatal> {
         let has_policies = !self.args.admission.policies.is_empty();
         let mut schemas = Schemas::new(release, has_policies);
-        let tell = |run: &mut Self, finding: &Finding| {
-            if is_told {
-                run.finding(finding);
-            }
-        };
         for path in &self.args.schemas {
             let before = self.counts.errors;
-            let (is_used, unread) = schemas.add(path, filter, threads, |finding| tell(self, finding))?;
+            let (is_used, unread) = schemas.add(path, filter, threads, |finding| self.finding(finding))?;
             self.counts.unread |= unread;
-            if is_told && !is_used && self.counts.errors == before {
+            if !is_used && self.counts.errors == before {
                 let detail = "neither a CustomResourceDefinition nor an OpenAPI document was found in it";
                 self.finding(&Finding::new(Code::Nothing, detail).in_input(path.to_string_lossy()));
             }
         }
-        self.counts.unread |= schemas.settle(|finding| tell(self, finding));
         Ok(schemas)
     }
 
@@ -343,15 +349,16 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Prints a few lines about all objects. The built-in kinds are those of `release`, or of a document.
-    fn summary(&mut self, release: Option<Release>) {
+    /// Prints a few lines about all objects, which were judged by the rules of `rules`. The built-in kinds are those of
+    /// `release`, or of a document.
+    fn summary(&mut self, rules: Release, release: Option<Release>) {
         let Counts { accepted, refused, unknown, definitions, .. } = self.counts;
         let all = accepted + refused + unknown;
         let s = if all == 1 { "" } else { "s" };
         let range = self.args.kubernetes.filter(|releases| releases.is_range());
-        let by = range.map_or_else(String::new, |releases| format!(" by Kubernetes {releases}"));
+        let by = range.map_or_else(|| rules.to_string(), |releases| releases.to_string());
         let some = if range.is_some() && refused > 0 { " by one or more" } else { "" };
-        let mut text = format!("{all} object{s}: {accepted} accepted{by}, {refused} refused{some}");
+        let mut text = format!("{all} object{s}: {accepted} accepted by Kubernetes {by}, {refused} refused{some}");
         if unknown > 0 {
             let _ = write!(text, ", {unknown} of unknown kinds");
         }

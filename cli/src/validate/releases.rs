@@ -1,17 +1,18 @@
-//! What several releases say about an object, each of them asked only if it can say something else.
+//! What several releases say about an object. A release is asked only if it can say something else than another one.
 
-use super::worker::{Context, Opinion, Verdict};
+use super::worker::{self, Context, Opinion, Verdict};
 use crate::report::of_releases;
 use kubeshape_input::Finding;
 use kubeshape_registry::Gvk;
 use kubeshape_schema::Release;
+use kubeshape_smd::{Bump, Value};
 
 /// The opinion of some releases.
-struct Group<'c, 'a> {
-    /// That of the release that was asked.
-    context: &'c Context<'a>,
+struct Group {
     releases: Vec<Release>,
     opinion: Opinion,
+    /// The contexts that can have another opinion because the kind differs: a bit for each.
+    differing: u64,
 }
 
 /// What all releases say together: the object is accepted if each of them accepts it, and a finding that only some have
@@ -19,25 +20,41 @@ struct Group<'c, 'a> {
 pub(super) fn joined<'a>(
     contexts: &[Context<'a>],
     newest: &Context<'a>,
-    gvk: Gvk<'_>,
+    object: Value<'_>,
     mut judge: impl FnMut(&Context<'a>) -> Opinion,
 ) -> Opinion {
-    let first = judge(newest);
-    let [_, older @ ..] = contexts else { return first };
+    let gvk = object.gvk();
+    let mut group = |context: &Context<'a>| {
+        let opinion = judge(context);
+        let is_built_in = contexts.len() > 1 && opinion.asked.is_some() && opinion.kinded.is_some();
+        let differing = if is_built_in { context.differing(contexts, object) } else { 0 };
+        Group { releases: vec![context.release], opinion, differing }
+    };
+    let first = group(newest);
+    let [_, older @ ..] = contexts else { return first.opinion };
     if older.is_empty() {
-        return first;
+        return first.opinion;
     }
-    let mut groups = vec![Group { context: newest, releases: vec![newest.release], opinion: first }];
-    for context in older.iter().filter(|context| context.knows(gvk, newest)) {
-        match groups.iter_mut().find(|group| group.context.says_the_same(gvk, context.release)) {
+    let mut groups = vec![first];
+    for (number, context) in (1..).zip(older).filter(|(_, context)| context.knows(gvk, newest)) {
+        match groups.iter_mut().find(|group| group.says_the_same(context.release, number)) {
             Some(group) => group.releases.push(context.release),
-            None => groups.push(Group { context, releases: vec![context.release], opinion: judge(context) }),
+            None => groups.push(group(context)),
         }
     }
     join(groups)
 }
 
-impl Context<'_> {
+impl Group {
+    /// Whether the release of a context says the same about the object: its kind does not differ where the object has
+    /// values, and nothing was asked in which the releases differ.
+    fn says_the_same(&self, release: Release, number: u32) -> bool {
+        let is_alike = 1u64.checked_shl(number).is_some_and(|bit| self.differing & bit == 0);
+        is_alike && self.opinion.asked.as_ref().is_some_and(|asked| asked.same(release))
+    }
+}
+
+impl<'a> Context<'a> {
     /// Whether the release can judge objects of a kind. Built-in kinds of the oldest releases are not known.
     fn knows(&self, gvk: Gvk<'_>, newest: &Context<'_>) -> bool {
         self.kinds.built_in_release().is_some()
@@ -45,15 +62,21 @@ impl Context<'_> {
             || newest.kinds.resource(gvk).is_some()
     }
 
-    /// Whether another release says the same about the object that was judged last: nothing was asked in which they
-    /// differ.
-    fn says_the_same(&self, gvk: Gvk<'_>, release: Release) -> bool {
-        let resource = self.kinds.resource(gvk).filter(|_| self.policies.is_none());
-        resource.is_some_and(|(resource, _)| resource.release.same(release)) && self.kinds.lifecycles(gvk).is_none()
+    /// Returns the contexts in which the kind of an object differs where it, or the object that it replaces, has
+    /// values.
+    fn differing(&self, contexts: &[Context<'a>], object: Value<'_>) -> u64 {
+        let all = || contexts.iter().map(|context| &context.kinds);
+        let own = self.kinds.differing(object.gvk(), object, all());
+        let old = worker::identity(object).filter(|_| !self.old.is_empty());
+        let of_old = old.and_then(|identity| self.old.get(&identity)).map_or(0, |old| {
+            let arena = Bump::new();
+            self.kinds.differing(object.gvk(), Value::from_node(old.node(), &arena), all())
+        });
+        own | of_old
     }
 }
 
-fn join(groups: Vec<Group<'_, '_>>) -> Opinion {
+fn join(groups: Vec<Group>) -> Opinion {
     let all = groups.iter().map(|group| group.releases.len()).sum();
     let mut findings: Vec<(Finding, Vec<Release>)> = Vec::new();
     let (mut verdict, mut kinded) = (None, None);
@@ -77,7 +100,7 @@ fn join(groups: Vec<Group<'_, '_>>) -> Opinion {
         kinded = kinded.or(opinion.kinded);
     }
     let findings = findings.into_iter().map(|(finding, releases)| of_releases(finding, releases, all)).collect();
-    Opinion { verdict: verdict.unwrap_or(Verdict::Unknown), findings, kinded }
+    Opinion { verdict: verdict.unwrap_or(Verdict::Unknown), findings, kinded, asked: None }
 }
 
 /// Whether two findings about an object are the same error at the same place, maybe in other words: those of the newest

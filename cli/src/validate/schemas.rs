@@ -3,7 +3,7 @@
 
 use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, gather};
-use kubeshape_input::{Code, Finding, Limits, skim};
+use kubeshape_input::{Code, Document, Finding, Limits, skim};
 use kubeshape_lifecycle::entries;
 use kubeshape_lifecycle::warn::Schemas as Lifecycles;
 use kubeshape_registry::{Gvk, Kind, Location, Registry, Release, Requests, Settings};
@@ -20,6 +20,8 @@ pub(super) struct Schemas {
     registry: Registry,
     /// The lifecycles of fields in these inputs.
     lifecycles: Lifecycles,
+    /// The documents of these inputs, with the numbers of the inputs.
+    inputs: Vec<(usize, Vec<Arc<Document>>)>,
     /// The files that are not read yet, with their numbers among all inputs, and the kinds that each of them defines.
     files: Vec<(usize, Arc<Input>, Vec<Name>)>,
     /// By group and kind: the files that are read when an object of the kind comes. No definition of these kinds is
@@ -94,8 +96,30 @@ impl Schemas {
     /// Returns a value without inputs. Objects are judged by the rules of this release. If all kinds are needed
     /// together, files are read immediately.
     pub(super) fn new(release: Release, is_eager: bool) -> Schemas {
-        let (registry, files, waiting) = (of_release(release), Vec::new(), BTreeMap::new());
-        Schemas { registry, lifecycles: Lifecycles::default(), files, waiting, release, is_eager, count: 0 }
+        Schemas {
+            registry: of_release(release),
+            lifecycles: Lifecycles::default(),
+            inputs: Vec::new(),
+            files: Vec::new(),
+            waiting: BTreeMap::new(),
+            release,
+            is_eager,
+            count: 0,
+        }
+    }
+
+    /// Returns the same inputs for the rules of another release. They are not read again. Must be called before
+    /// [`settle`](Self::settle).
+    pub(super) fn in_release(&self, release: Release) -> Schemas {
+        let mut out = Schemas::new(release, self.is_eager);
+        for (number, documents) in &self.inputs {
+            add_to(&mut out.registry, *number, documents);
+        }
+        out.lifecycles = self.lifecycles.clone();
+        out.inputs.clone_from(&self.inputs);
+        out.files.clone_from(&self.files);
+        out.count = self.count;
+        out
     }
 
     /// Adds a file or a folder. Reports what is wrong with it, and returns whether it defines anything, and whether a
@@ -126,9 +150,11 @@ impl Schemas {
             self.count += 1;
             match found {
                 Found::Read(read) => {
-                    let (findings, has_kinds) = set(&mut self.registry, &mut self.lifecycles, number, read);
+                    let Added { findings, has_kinds, documents } =
+                        set(&mut self.registry, &mut self.lifecycles, number, read);
                     findings.iter().for_each(&mut tell);
                     is_used |= has_kinds;
+                    self.inputs.push((number, documents));
                 }
                 Found::Skimmed(kinds) => {
                     is_used |= !kinds.is_empty();
@@ -144,7 +170,7 @@ impl Schemas {
         let number = self.count;
         self.count += 1;
         let read = kubeshape_input::read(name, bytes, Limits::default());
-        set(&mut self.registry, &mut self.lifecycles, number, read).0
+        set(&mut self.registry, &mut self.lifecycles, number, read).findings
     }
 
     /// Finds out which files are read together. Files with kinds that are also defined by inputs already read are read
@@ -167,8 +193,8 @@ impl Schemas {
             for (number, input) in waiting.files {
                 let (read, is_unread) = read(&mut reader, &input);
                 unread |= is_unread;
-                let (findings, _) = set(&mut self.registry, &mut self.lifecycles, number, read);
-                findings.iter().for_each(&mut tell);
+                let added = set(&mut self.registry, &mut self.lifecycles, number, read);
+                added.findings.iter().for_each(&mut tell);
             }
         }
         unread
@@ -214,7 +240,7 @@ impl Waiting {
             for (number, input) in &self.files {
                 let (input, is_unread) = read(&mut reader, input);
                 unread |= is_unread;
-                let (found, _) = set(&mut registry, &mut lifecycles, *number, input);
+                let found = set(&mut registry, &mut lifecycles, *number, input).findings;
                 findings.extend(found.into_iter().map(|finding| (*number, finding)));
             }
             let held = match self.kinds.as_slice() {
@@ -278,24 +304,34 @@ fn read(reader: &mut Reader, input: &Input) -> (kubeshape_input::Input, bool) {
     }
 }
 
-/// Adds an input to a registry. Returns what is wrong with it, and whether it defines anything.
-fn set(
-    registry: &mut Registry,
-    lifecycles: &mut Lifecycles,
-    number: usize,
-    input: kubeshape_input::Input,
-) -> (Vec<Finding>, bool) {
+/// What was added to a registry.
+struct Added {
+    findings: Vec<Finding>,
+    /// Whether it defines anything.
+    has_kinds: bool,
+    documents: Vec<Arc<Document>>,
+}
+
+/// Adds an input to a registry.
+fn set(registry: &mut Registry, lifecycles: &mut Lifecycles, number: usize, input: kubeshape_input::Input) -> Added {
     let mut findings = input.findings;
     for document in &input.documents {
         lifecycles.add_annotated(document);
         findings.extend(entries::findings(document));
     }
+    let documents: Vec<Arc<Document>> = input.documents.into_iter().map(Arc::new).collect();
+    let (name, has_kinds) = add_to(registry, number, &documents);
+    findings.extend(registry.text_findings(&name).cloned());
+    Added { findings, has_kinds, documents }
+}
+
+/// Adds the documents of an input to a registry. Returns the name of the input, and whether it defines anything.
+fn add_to(registry: &mut Registry, number: usize, documents: &[Arc<Document>]) -> (String, bool) {
     // The order of the inputs is significant.
     let name = format!("{number:09}");
-    let parts = input.documents.into_iter().map(|document| Location::root(Arc::new(document)));
-    let is_used = registry.set(name.as_str(), parts, Vec::new());
-    findings.extend(registry.text_findings(&name).cloned());
-    (findings, is_used)
+    let parts = documents.iter().map(|document| Location::root(Arc::clone(document)));
+    let has_kinds = registry.set(name.as_str(), parts, Vec::new());
+    (name, has_kinds)
 }
 
 /// Calls a function for each file, on all threads, and returns the results in order. Reports what is wrong, and returns

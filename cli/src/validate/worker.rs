@@ -19,7 +19,8 @@ use kubeshape_schema::field::{Error, ErrorType};
 use kubeshape_schema::{Bump, nearest, question};
 use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
-use kubeshape_validate::builtin::{Assigned, BuiltInKind};
+use kubeshape_validate::AskedRelease;
+use kubeshape_validate::builtin::{Assigned, BuiltInKind, Strategy};
 use kubeshape_validate::object::{self as server, Resource};
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::{Kind, Node};
@@ -142,6 +143,8 @@ pub(super) struct Opinion {
     pub(super) verdict: Verdict,
     pub(super) findings: Vec<Finding>,
     pub(super) kinded: Option<Kinded>,
+    /// The release with the questions that the verdict depends on. `None` if they are not recorded.
+    pub(super) asked: Option<AskedRelease>,
 }
 
 /// The verdict on an object.
@@ -246,9 +249,12 @@ fn object<'a>(
     let value = in_list(Value::from_node(node, arena), node, arena);
     let decrypted = sops::without_metadata(value, arena);
     events.list.extend(newest.kinds.told(value.gvk()).map(Event::Schemas));
+    let records = contexts.len() > 1;
     let judge = |context: &Context<'a>| {
         let mut judged = Judged {
             context,
+            records: records && context.policies.is_none() && context.kinds.lifecycles(value.gvk()).is_none(),
+            asked: None,
             document: &mut *document,
             node,
             object: value,
@@ -261,9 +267,9 @@ fn object<'a>(
         };
         let verdict = judged.judge(decrypted.unwrap_or(value));
         judged.lifecycles(value.gvk());
-        Opinion { verdict, findings: judged.findings, kinded: judged.kinded }
+        Opinion { verdict, findings: judged.findings, kinded: judged.kinded, asked: judged.asked }
     };
-    let Opinion { verdict, findings, kinded } = releases::joined(contexts, newest, value.gvk(), judge);
+    let Opinion { verdict, findings, kinded, .. } = releases::joined(contexts, newest, value, judge);
     for finding in findings {
         events.finding(Box::new(finding));
     }
@@ -314,6 +320,9 @@ fn nearest_field<'m>(path: &str, members: impl Fn(&[&str]) -> Vec<&'m str>) -> V
 /// An object that is being judged, and the findings so far.
 struct Judged<'j, 'c, 'd> {
     context: &'j Context<'c>,
+    /// Whether the questions about the release are recorded, because there are several.
+    records: bool,
+    asked: Option<AskedRelease>,
     document: &'j mut DocumentRef<'d>,
     node: Node<'j>,
     object: Value<'j>,
@@ -358,7 +367,9 @@ impl<'j> Judged<'j, '_, '_> {
         if let Some(warning) = deprecated {
             self.tell(Code::KindDeprecated, at, warning);
         }
-        let resource: &Resource<'j> = resource;
+        let own = self.records.then(|| resource.for_one());
+        self.asked = own.as_ref().map(|own| own.release.clone());
+        let resource: &Resource<'j> = own.as_ref().unwrap_or(resource);
         let arena = self.arena;
         let decoded = resource.decode(value, arena);
         let unknown = decoded.as_ref().map(|decoded| decoded.unknown.clone()).unwrap_or_default();
@@ -414,8 +425,13 @@ impl<'j> Judged<'j, '_, '_> {
             self.tell(Code::ObjectNotDecoded, found.shown(), format!("{}: {}", error.path, error.message));
         }
         let mut stored = None;
+        let own = match kind {
+            Documented::BuiltIn(kind) if self.records => Some(kind.strategy.for_one()),
+            _ => None,
+        };
+        self.asked = own.as_ref().map(|own| own.release().clone());
         if errors.is_empty() {
-            stored = self.rules(value, kind, is_decoded);
+            stored = self.rules(value, kind, own.as_ref(), is_decoded);
         }
         departures.retain(|departure| !self.is_unknown(&departure.path, departure.error_type));
         // A refusal of the value, or of one inside it, says more.
@@ -439,17 +455,27 @@ impl<'j> Judged<'j, '_, '_> {
 
     /// Judges an object by what is known of the rules of its kind. Returns the object as it is stored, if the kind is
     /// one of those of which this is known.
-    fn rules(&mut self, value: Value<'j>, kind: &Documented, is_decoded: bool) -> Option<Value<'j>> {
+    fn rules(
+        &mut self,
+        value: Value<'j>,
+        kind: &Documented,
+        own: Option<&Strategy>,
+        is_decoded: bool,
+    ) -> Option<Value<'j>> {
         let arena = self.arena;
         let old = identity(value).and_then(|identity| self.context.old.get(&identity));
         let old_value = old.map(|old| Value::from_node(old.node(), arena));
-        match kind {
-            Documented::BuiltIn(strategy) if is_decoded && self.is_deleted() => {
+        let built_in = match kind {
+            Documented::BuiltIn(kind) => Some(own.unwrap_or(&kind.strategy)),
+            _ => None,
+        };
+        match (kind, built_in) {
+            (_, Some(strategy)) if is_decoded && self.is_deleted() => {
                 let decoded = self.decoded(strategy.decode_request(value, arena), None)?;
                 self.policed(decoded, None);
                 Some(decoded)
             }
-            Documented::BuiltIn(strategy) if is_decoded => {
+            (_, Some(strategy)) if is_decoded => {
                 let decoded = match self.context.policies {
                     Some(_) => strategy.decode_request(value, arena),
                     None => strategy.decode(value, arena),
@@ -471,15 +497,15 @@ impl<'j> Judged<'j, '_, '_> {
                 Some(stored)
             }
             // Some of its values are encrypted.
-            Documented::BuiltIn(strategy) => {
+            (_, Some(strategy)) => {
                 self.metadata(value, old_value, strategy.metadata(), Some(strategy.is_namespaced()));
                 None
             }
-            Documented::Metadata(_, metadata) => {
+            (Documented::Metadata(_, metadata), None) => {
                 self.metadata(value, old_value, metadata, None);
                 self.unprepared(value, old_value)
             }
-            Documented::Types(_) => self.unprepared(value, old_value),
+            _ => self.unprepared(value, old_value),
         }
     }
 

@@ -295,7 +295,7 @@ fn findings_about_documents_above_a_limit_are_only_counted() {
     assert_eq!(run.code, Some(1));
     let summary = folder.run("validate a.yaml").out;
     let last: Vec<&str> = summary.lines().rev().take(2).collect();
-    assert_eq!(last[1], "3000 objects: 0 accepted, 0 refused, 3000 of unknown kinds");
+    assert_eq!(last[1], "3000 objects: 0 accepted by Kubernetes 1.37, 0 refused, 3000 of unknown kinds");
     // Documents that are not definitions, and documents that cannot be read.
     folder.write("broken.yaml", "---\n]\n".repeat(3_000));
     for (line, more) in [

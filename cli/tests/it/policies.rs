@@ -83,7 +83,7 @@ fn validating_policies_see_objects_with_defaults_and_refuse_them_as_a_server_doe
     assert!(run.out.split_whitespace().collect::<Vec<_>>().join(" ").contains(text), "{}", run.out);
     assert!(!run.out.contains("KS8113"), "{}", run.out);
     assert!(run.out.contains("the policy: policies/small.yaml:9:17"), "{}", run.out);
-    assert!(run.out.contains("2 objects: 1 accepted, 1 refused"), "{}", run.out);
+    assert!(run.out.contains("2 objects: 1 accepted by Kubernetes 1.37, 1 refused"), "{}", run.out);
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn objects_and_definitions_are_judged_on_a_page() {
     assert_eq!(run.code, Some(1), "{}", run.err);
     let page = body(&run.out);
     assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;") && page.contains("<mark>"), "{page}");
-    assert!(page.contains("<li>1 object: 0 accepted, 1 refused</li>"), "{page}");
+    assert!(page.contains("<li>1 object: 0 accepted by Kubernetes 1.37, 1 refused</li>"), "{page}");
     let run = folder.run("check crds --output-format html");
     assert_eq!(run.code, Some(1), "{}", run.err);
     let page = body(&run.out);

@@ -74,6 +74,49 @@ fn a_range_of_releases_is_judged_together() {
     folder.run("validate --kubernetes 1.37..1.31 flow.yaml").says(2, &["1.37 is newer than 1.31"]);
 }
 
+/// An object is judged once for all releases that agree about it. The result is that of each release alone.
+#[test]
+fn a_range_says_of_each_object_what_each_release_alone_says() {
+    let folder = Folder::new();
+    folder.write("crds/tabs.yaml", CRD.replace("min: {type: integer,", "min: {type: integer, format: int32,"));
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n";
+    folder
+        .write("a.yaml", format!("{pod}  hostnameOverride: b\n  containers: [{{name: a, image: b}}]\n"))
+        .write("b.yaml", format!("{pod}  containers: [{{name: a, image: b, ports: [{{containerPort: 0}}]}}]\n"))
+        .write("c.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: 1a}\nspec: {ports: [{port: 80}]}\n")
+        .write("d.yaml", "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: a}\nspec: {}\n")
+        .write("e.yaml", "apiVersion: v1\nkind: Endpoints\nmetadata: {name: a}\n")
+        .write("f.yaml", tab("{min: 3000000000}"))
+        .write("g.yaml", tab("{min: 1}"))
+        .write("h.yaml", tab("{min: 9, max: 8}"))
+        .write(
+            "i.yaml",
+            "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: a}\n\
+             spec: {minReplicas: 0, maxReplicas: 1, scaleTargetRef: {kind: Deployment, name: a}}\n",
+        );
+    let said = |releases: &str| -> Vec<serde_json::Value> {
+        let run = folder.run(&format!("validate --kubernetes {releases} --schemas crds . --output-format json"));
+        assert!(run.code.is_some_and(|code| code < 2), "{}", run.err);
+        run.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+    let shown =
+        |finding: &serde_json::Value| format!("{} {} {}", finding["code"], finding["input"], finding["pointer"]);
+    let together = said("1.31..1.37");
+    for minor in 31..=37 {
+        let release = format!("1.{minor}");
+        let of_release = |finding: &&serde_json::Value| {
+            finding["releases"].as_array().is_none_or(|known| known.iter().any(|known| *known == *release))
+        };
+        let mut ours: Vec<String> = together.iter().filter(of_release).map(shown).collect();
+        let mut alone: Vec<String> = said(&release).iter().map(shown).collect();
+        ours.sort_unstable();
+        alone.sort_unstable();
+        assert_eq!(ours, alone, "{release}");
+    }
+    let of_some = together.iter().filter(|finding| finding["releases"].is_array()).count();
+    assert!(of_some > 4, "{together:?}");
+}
+
 #[test]
 fn numbers_have_ranges_if_the_release_checks_them() {
     let folder = Folder::new();
@@ -121,7 +164,12 @@ fn the_handling_of_unknown_fields_can_be_chosen() {
     let warn = folder.run("validate --schemas crds a.yaml --output-format short --field-validation warn");
     assert_eq!((warn.code, warn.out.matches("warning[KS8103]").count()), (Some(0), 2), "{}", warn.out);
     let ignore = folder.run("validate --schemas crds a.yaml --field-validation ignore");
-    assert_eq!((ignore.code, ignore.out.as_str()), (Some(0), "1 object: 1 accepted, 0 refused\n"), "{}", ignore.err);
+    assert_eq!(
+        (ignore.code, ignore.out.as_str()),
+        (Some(0), "1 object: 1 accepted by Kubernetes 1.37, 0 refused\n"),
+        "{}",
+        ignore.err
+    );
     folder.run("validate --schemas crds a.yaml --field-validation warn --deny KS8103").says(1, &[]);
 }
 
@@ -271,7 +319,12 @@ fn an_update_is_judged_against_the_old_object() {
     assert!(run.out.contains("it stays") && !run.out.contains("less than or equal"), "{}", run.out);
     folder.write("same.yaml", tab("{name: a, max: 99}"));
     let run = folder.run("validate --schemas crds --old old.yaml same.yaml");
-    assert_eq!((run.code, run.out.as_str()), (Some(0), "1 object: 1 accepted, 0 refused\n"), "{}", run.err);
+    assert_eq!(
+        (run.code, run.out.as_str()),
+        (Some(0), "1 object: 1 accepted by Kubernetes 1.37, 0 refused\n"),
+        "{}",
+        run.err
+    );
 }
 
 #[test]
@@ -366,7 +419,7 @@ fn output_of_other_programs_is_understood() {
         ("argocd app manifests", format!("---\n{settings}\n---\n{good}\n"), 2),
     ] {
         let run = folder.pipe("validate --kubernetes 1.36 --schemas crds -", text);
-        let summary = format!("{count} objects: {count} accepted, 0 refused\n");
+        let summary = format!("{count} objects: {count} accepted by Kubernetes 1.36, 0 refused\n");
         assert!(run.code == Some(0) && run.out.contains(&summary), "{program}: {} {}", run.out, run.err);
     }
     // A program that failed prints nothing, and that must not count as success.
@@ -421,7 +474,7 @@ fn unknown_kinds_and_test_cases() {
     folder.write("c.yaml", tab("{max: 11}"));
     folder.run("validate --schemas crds a.yaml").says(1, &[]);
     let skip = folder.run("validate --schemas crds a.yaml b.yaml --missing-schemas skip");
-    let text = "2 objects: 1 accepted, 0 refused, 1 of unknown kinds\n";
+    let text = "2 objects: 1 accepted by Kubernetes 1.37, 0 refused, 1 of unknown kinds\n";
     assert_eq!((skip.code, skip.out.as_str()), (Some(0), text), "{}", skip.err);
     let warn = folder.run("validate --schemas crds a.yaml --missing-schemas warn --output-format short");
     assert!(warn.code == Some(0) && warn.out.contains("a.yaml:2:7: warning[KS8105]"), "{}", warn.out);
@@ -457,7 +510,7 @@ fn the_structure_of_built_in_kinds_is_judged_by_the_documents_of_a_release() {
     }
     assert!(!run.out.contains("c.yaml"), "{}", run.out);
     let accepted = folder.run("validate --kubernetes 1.36 c.yaml");
-    let text = "1 object: 1 accepted, 0 refused\nBuilt-in kinds (1 Secret): metadata, types, defaults and rules were checked.\n";
+    let text = "1 object: 1 accepted by Kubernetes 1.36, 0 refused\nBuilt-in kinds (1 Secret): metadata, types, defaults and rules were checked.\n";
     assert_eq!((accepted.code, accepted.out.as_str()), (Some(0), text), "{}", accepted.err);
 }
 

@@ -157,7 +157,9 @@ pub fn expression(out: &mut Vec<Comparison>, file: &str, record: &Json, release:
         return add("errors", Verdict::Differing(format!("compiles, theirs {theirs}")));
     }
     if let Some(ty) = record.get("type") {
-        add("type", verdict(&json!(ast.output_type().to_string()), ty));
+        // Older versions of cel-go print another name.
+        let ty = ty.as_str().map(|ty| ty.replace("optional(", "optional_type("));
+        add("type", verdict(&json!(ast.output_type().to_string()), &json!(ty)));
     }
     let range = |range: Range| json!([range.min, range.max]);
     if let Some(estimate) = record.get("estimate") {

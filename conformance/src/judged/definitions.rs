@@ -70,6 +70,9 @@ pub(super) fn compare(release: Release, id: &str, input: &Value, answer: &Value,
         Ok(theirs) => theirs,
         Err(error) => return table.add("reading", id, Verdict::Missing(error.to_string())),
     };
+    if super::is_unstable(answer) {
+        return;
+    }
     if theirs.panic.is_some() || input["new"]["kind"] != "CustomResourceDefinition" {
         // There is no answer, or the document is not a definition.
         return;

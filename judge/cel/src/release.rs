@@ -176,10 +176,16 @@ crate::changes! {
     31 {
         /// Selecting a field of a variable that is an error costs nothing.
         ErrorsEndPaths,
+        /// Messages of the checker print the type of an optional as `optional_type(T)`, not as `optional(T)`.
+        OptionalTypes,
     }
     32 {
         /// Comparing two quantities, addresses, networks or URLs has a bounded cost.
         BoundedEquality,
+        /// Errors about an empty expression are placed before its beginning.
+        PlaceOfNothing,
+        /// `indexOf` and `lastIndexOf` return -1 if their offset is at or after the end of the string, and do not fail.
+        OffsetsAfterEnd,
     }
     33 {
         /// The estimate uses the size of the value that a variable is bound to.
@@ -192,6 +198,8 @@ crate::changes! {
     34 {
         /// `maxLength` bounds values with `x-kubernetes-int-or-string`.
         IntOrStringLength,
+        /// `lastIndexOf` returns -1 in an empty string, and does not fail.
+        LastIndexInEmpty,
     }
     37 {
         /// Field names in backticks are accepted.

@@ -1,7 +1,11 @@
 //! The types of expressions.
 
+use crate::release::{AskedRelease, Change};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
+
+/// The beginning of the type of an optional in messages.
+const OPTIONAL: &str = "optional_type(";
 
 /// A type of CEL, as the checker uses and prints it.
 ///
@@ -156,8 +160,16 @@ impl Type {
         }
     }
 
-    /// Returns the type as the checker's messages print it.
-    pub fn in_message(&self) -> String {
+    /// Returns the type as the checker's messages print it in a release.
+    pub(crate) fn in_message(&self, release: &AskedRelease) -> String {
+        let text = self.in_words();
+        if text.contains(OPTIONAL) && !release.has(Change::OptionalTypes) {
+            return text.replace(OPTIONAL, "optional(");
+        }
+        text
+    }
+
+    fn in_words(&self) -> String {
         match self {
             Type::Any => "any".to_owned(),
             Type::Duration => "duration".to_owned(),
@@ -172,7 +184,7 @@ impl Type {
                 if parameters.is_empty() {
                     return other.name().to_owned();
                 }
-                let inner: Vec<String> = parameters.into_iter().map(Type::in_message).collect();
+                let inner: Vec<String> = parameters.into_iter().map(Type::in_words).collect();
                 format!("{}({})", other.name(), inner.join(", "))
             }
         }

@@ -37,17 +37,22 @@ const VALUES: usize = 64;
 /// Returns the changes from one definition to another: those of the definition, then those of each version in the old
 /// order. The result is deterministic.
 pub fn definitions(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Change> {
-    confirmed(old, new).changes
+    definitions_in(old, new, Release::DEFAULT)
+}
+
+/// Like [`definitions`], for a server of a release.
+pub fn definitions_in(old: &Crd<'_>, new: &Crd<'_>, release: Release) -> Vec<Change> {
+    confirmed(old, new, release).changes
 }
 
 /// Compares two definitions. A breaking change for writers or stored objects is confirmed by an object, or lowered to
 /// risky.
-pub(crate) fn confirmed<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Findings<'a> {
+pub(crate) fn confirmed<'a>(old: &Crd<'a>, new: &Crd<'a>, release: Release) -> Findings<'a> {
     let mut found = find(old, new);
     let mut plain = Satisfiability::default();
     // Cached per object: otherwise an object is inspected once per required field.
     let mut objects: HashMap<(&str, usize), bool> = HashMap::new();
-    let proofs = proofs(old, new, &found, &EFFORT, |at| {
+    let proofs = proofs(old, new, &found, &Effort { release, ..EFFORT }, |at| {
         let change = &found.changes[at];
         if !is_claim(change) {
             return false;

@@ -62,7 +62,7 @@ pub mod upgrade;
 mod witness;
 
 pub use change::{Change, Class, Consumer, MarkedIn};
-pub use confirm::definitions;
+pub use confirm::{definitions, definitions_in};
 pub use document::{Documents, KindChanges, documents};
 pub use exempt::{Day, Exemption, ExemptionError, Exemptions};
 pub use witness::proof::{Effort, Outcome, Proof, Witness};

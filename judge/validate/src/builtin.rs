@@ -31,7 +31,7 @@ use crate::names::{self, Messages};
 use crate::object::{
     Judged, created_as, keep_metadata, metadata_errors_with, metadata_update_errors, version_on_creation, with_version,
 };
-use crate::{Change, Release};
+use crate::{AskedRelease, Change, Release};
 pub(crate) use kinds::has_group;
 use kinds::{Row, find};
 use kubeshape_schema::field::{Error, Errors, Path};
@@ -60,13 +60,15 @@ pub enum Naming {
 
 impl Naming {
     /// Returns the errors of a name, or of a prefix of a name.
-    pub(crate) fn check(self, name: &str, is_prefix: bool, release: Release) -> Messages {
+    pub(crate) fn check(self, name: &str, is_prefix: bool, release: &AskedRelease) -> Messages {
         let masked = if is_prefix { names::mask_trailing_dash(name) } else { name.into() };
         match self {
             Naming::Subdomain => names::dns1123_subdomain(&masked),
             Naming::Label => names::dns1123_label(&masked),
-            Naming::ServiceLabel if Change::LabelsOfServices.is_in(release) => names::dns1123_label(&masked),
-            Naming::ServiceLabel => names::dns1035_label(&masked),
+            Naming::ServiceLabel => {
+                let (older, newer) = (names::dns1035_label(&masked), names::dns1123_label(&masked));
+                if older == newer || release.has(Change::LabelsOfServices) { newer } else { older }
+            }
             Naming::PathSegment => names::path_segment(name, is_prefix),
             Naming::Address => address::canonical(name),
             Naming::GroupResource => rules::group_resource(name),
@@ -75,23 +77,28 @@ impl Naming {
 }
 
 /// A built-in kind whose objects are stored.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BuiltInKind {
     row: Row,
-    release: Release,
+    release: AskedRelease,
 }
 
 impl BuiltInKind {
     /// Returns a built-in kind; `None` if it does not exist, or if its objects are not stored, like those of
     /// `TokenReview`.
     pub fn new(group: &str, kind: &str, release: Release) -> Option<BuiltInKind> {
-        Some(BuiltInKind { row: find(group, kind)?, release })
+        Some(BuiltInKind { row: find(group, kind)?, release: release.into() })
     }
 
     /// Returns a kind known only from a document, such as one of an aggregated server: all names that a path can
     /// contain are valid.
     pub fn other(release: Release) -> BuiltInKind {
-        BuiltInKind { row: Row::OTHER, release }
+        BuiltInKind { row: Row::OTHER, release: release.into() }
+    }
+
+    /// Returns the same kind with another record of questions about the release.
+    pub(crate) fn asking(&self, release: &AskedRelease) -> BuiltInKind {
+        BuiltInKind { row: self.row, release: release.clone() }
     }
 
     /// Returns the error of an update (PUT) without the version that it replaces, if the kind requires one:
@@ -111,7 +118,7 @@ impl BuiltInKind {
     }
 
     fn counts_now(&self) -> bool {
-        self.row.counts_since.is_none_or(|change| change.is_in(self.release))
+        self.row.counts_since.is_none_or(|change| self.release.has(change))
     }
 
     /// Returns whether metadata is checked only if there are no other errors.
@@ -129,14 +136,14 @@ impl BuiltInKind {
     pub fn errors(&self, object: Value<'_>, namespaced: bool) -> Vec<Error> {
         let check = |name: &str, is_prefix: bool| {
             let checked = self.row.rule.and_then(|rule| rule.check(name, is_prefix, object));
-            checked.unwrap_or_else(|| self.row.naming.check(name, is_prefix, self.release))
+            checked.unwrap_or_else(|| self.row.naming.check(name, is_prefix, &self.release))
         };
-        let mut errors = Errors::from(metadata_errors_with(object, namespaced, &check, &self.release.into()));
+        let mut errors = Errors::from(metadata_errors_with(object, namespaced, &check, &self.release));
         if self.row.checks_finalizers {
             rules::finalizers(object, &Path::Base("metadata"), &mut errors);
         }
         if let Some(rule) = self.row.rule {
-            rule.errors(object, self.release, &mut errors);
+            rule.errors(object, &self.release, &mut errors);
         }
         errors.into_vec()
     }
@@ -153,7 +160,7 @@ impl BuiltInKind {
 
     /// Returns the errors of metadata from a strategy's `ValidateUpdate`: `ValidateObjectMetaUpdate`.
     pub(crate) fn errors_of_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
-        let mut errors = Errors::from(metadata_update_errors(object, old, self.release));
+        let mut errors = Errors::from(metadata_update_errors(object, old, &self.release));
         if self.row.checks_finalizers {
             rules::finalizers(object, &Path::Base("metadata"), &mut errors);
         }
@@ -164,7 +171,7 @@ impl BuiltInKind {
     /// unconditional.
     pub fn update<'a>(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Vec<Error> {
         let old = with_version(old, arena);
-        metadata_update_errors(keep_metadata(object, old, arena), old, self.release)
+        metadata_update_errors(keep_metadata(object, old, arena), old, &self.release)
     }
 }
 

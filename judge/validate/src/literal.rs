@@ -4,7 +4,7 @@ use kubeshape_value::{Bump, Map, Value};
 use kubeshape_yaml::{Kind, Node};
 
 /// A value that owns its data.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Literal {
     Null,
     Bool(bool),

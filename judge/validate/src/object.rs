@@ -63,7 +63,7 @@ mod rules;
 pub(crate) use before::{in_namespace, with_version};
 pub(crate) use creation::created_as;
 pub(crate) use edit::Entries;
-pub(crate) use equal::bad_value;
+pub(crate) use equal::Printing;
 pub(crate) use format::is_ip;
 pub(crate) use meta::{json_name, time_error};
 
@@ -72,8 +72,8 @@ pub use defaulting::{default, prune_nulls, without_defaults};
 pub use fit::{MAX_DEFAULTS, TooManyDefaults};
 pub use format::Format;
 pub use lists::list_types;
-pub(crate) use meta::coerce_until_error;
 pub use meta::{Decoded, Malformed, coerce, decode_metadata, embedded};
+pub(crate) use meta::{coerce_until_error, coerce_with};
 pub use pattern::{MAX_PATTERNS, Patterns};
 pub use prepare::{Purpose, Validator};
 pub use prune_defaults::prune_defaults;

@@ -23,6 +23,8 @@ use std::sync::Arc;
 pub struct AskedRelease {
     release: Release,
     same: Arc<SameAnswers>,
+    /// The questions that were asked in preparation, for all objects. Empty if there was no preparation.
+    prepared: Option<Arc<SameAnswers>>,
 }
 
 impl AskedRelease {
@@ -33,7 +35,23 @@ impl AskedRelease {
 
     /// Returns whether another release has the same answers to all recorded questions.
     pub fn same(&self, release: Release) -> bool {
-        self.same.range().contains(&small(release))
+        let minor = small(release);
+        self.same.range().contains(&minor)
+            && self.prepared.as_ref().is_none_or(|prepared| prepared.range().contains(&minor))
+    }
+
+    /// Returns the same release with its own record, for one object. [`same`](Self::same) of the result also considers
+    /// the questions that were and will be asked here: those about what is prepared for all objects.
+    #[must_use]
+    pub fn for_one(&self) -> AskedRelease {
+        let prepared = self.prepared.as_ref().unwrap_or(&self.same);
+        AskedRelease { release: self.release, same: Arc::default(), prepared: Some(Arc::clone(prepared)) }
+    }
+
+    /// Records that only this release has the answer.
+    pub(crate) fn is_alone(&self) {
+        let minor = small(self.release);
+        self.same.narrow(&(minor..=minor));
     }
 
     /// Returns the same release without recorded questions.
@@ -74,7 +92,7 @@ fn small(release: Release) -> u8 {
 
 impl From<Release> for AskedRelease {
     fn from(release: Release) -> AskedRelease {
-        AskedRelease { release, same: Arc::default() }
+        AskedRelease { release, same: Arc::default(), prepared: None }
     }
 }
 
@@ -122,6 +140,8 @@ kubeshape_cel::changes! {
         RatchetingOfStatus,
         /// Errors about stored versions say why a version must remain.
         ReasonsOfStoredVersions,
+        /// Endpoints give a warning: they are deprecated.
+        DeprecatedEndpoints,
     }
     34 {
         /// Defaults are checked for the formats `k8s-short-name` and `k8s-long-name`.

@@ -31,6 +31,7 @@
 
 mod compile;
 mod decode;
+mod differences;
 mod go;
 mod names;
 mod source;
@@ -40,6 +41,8 @@ mod walk;
 
 pub use compile::is_go_type;
 pub use decode::{Decoded, Mismatch};
+pub use differences::Differences;
+pub(crate) use differences::Which;
 pub use names::GO_NAMES;
 pub(crate) use stored::is_empty;
 pub(crate) use walk::Below;

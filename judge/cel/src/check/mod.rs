@@ -309,7 +309,10 @@ impl Checker<'_> {
             }
             other => {
                 if !matches!(other, Type::Dyn | Type::Any | Type::Error) {
-                    let message = format!("type '{}' does not support field selection", other.in_message());
+                    let message = format!(
+                        "type '{}' does not support field selection",
+                        other.in_message(self.declarations.release())
+                    );
                     self.report(id, message);
                 }
                 Type::Dyn
@@ -419,8 +422,9 @@ impl Checker<'_> {
             self.set(id, ty);
             self.refer(id, reached);
         } else {
-            let mut shown: Vec<String> =
-                given().map(|id| self.unifier.substitute(&self.get(id), true).in_message()).collect();
+            let mut shown: Vec<String> = given()
+                .map(|id| self.unifier.substitute(&self.get(id), true).in_message(self.declarations.release()))
+                .collect();
             let receiver = if target.is_some() { format!("{}.", shown.remove(0)) } else { String::new() };
             let message = format!(
                 "found no matching overload for '{}' applied to '{receiver}({})'",
@@ -468,7 +472,10 @@ impl Checker<'_> {
         for arg in args {
             let ty = self.get(arg.id);
             if !self.unifier.assignable(&ty, &Type::Bool) {
-                self.report(arg.id, format!("expected type 'bool' but found '{}'", ty.in_message()));
+                self.report(
+                    arg.id,
+                    format!("expected type 'bool' but found '{}'", ty.in_message(self.declarations.release())),
+                );
             }
         }
         self.set(id, Type::Error);
@@ -486,7 +493,11 @@ impl Checker<'_> {
     }
 
     fn mismatch(&mut self, id: Id, expected: &Type, actual: &Type) {
-        let message = format!("expected type '{}' but found '{}'", expected.in_message(), actual.in_message());
+        let message = format!(
+            "expected type '{}' but found '{}'",
+            expected.in_message(self.declarations.release()),
+            actual.in_message(self.declarations.release())
+        );
         self.report(id, message);
     }
 
@@ -585,8 +596,8 @@ impl Checker<'_> {
                 let message = format!(
                     "expected type of field '{}' is '{}' but provided type is '{}'",
                     field.name,
-                    expected.in_message(),
-                    actual.in_message()
+                    expected.in_message(self.declarations.release()),
+                    actual.in_message(self.declarations.release())
                 );
                 self.report(field.id, message);
             }
@@ -613,7 +624,7 @@ impl Checker<'_> {
             other => {
                 let message = format!(
                     "expression of type '{}' cannot be range of a comprehension (must be list, map, or dynamic)",
-                    other.in_message()
+                    other.in_message(self.declarations.release())
                 );
                 self.report(fold.range.id, message);
                 (Type::Error, Type::Error)

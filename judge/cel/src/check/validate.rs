@@ -38,7 +38,7 @@ pub(crate) fn validate(checked: &Checked, release: &AskedRelease, source: &str) 
             if let Some(first) = first
                 && !equivalent(first, ty)
             {
-                report(element.id, mismatch(first, ty));
+                report(element.id, mismatch(first, ty, release));
                 break;
             }
             first = first.or(Some(ty));
@@ -54,10 +54,10 @@ pub(crate) fn validate(checked: &Checked, release: &AskedRelease, source: &str) 
                 continue;
             };
             if !equivalent(first_key, key) {
-                report(entry.key.id, mismatch(first_key, key));
+                report(entry.key.id, mismatch(first_key, key, release));
             }
             if !equivalent(first_value, value) {
-                report(entry.value.id, mismatch(first_value, value));
+                report(entry.value.id, mismatch(first_value, value, release));
             }
         }
     }
@@ -114,8 +114,8 @@ fn equivalent(a: &Type, b: &Type) -> bool {
     plain(a) == plain(b)
 }
 
-fn mismatch(expected: &Type, actual: &Type) -> String {
-    format!("expected type '{}' but found '{}'", expected.in_message(), actual.in_message())
+fn mismatch(expected: &Type, actual: &Type, release: &AskedRelease) -> String {
+    format!("expected type '{}' but found '{}'", expected.in_message(release), actual.in_message(release))
 }
 
 /// Returns whether a call of a function with a literal succeeds (cel-go: `evalCall` and `compileRegex` of its

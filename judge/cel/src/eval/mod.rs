@@ -71,6 +71,8 @@ pub(crate) struct Call {
     pub(crate) charge: Charge,
     pub(crate) args: Vec<Node>,
     pub(crate) kind: CallKind,
+    /// The release, for functions whose result depends on it.
+    pub(crate) release: Option<AskedRelease>,
 }
 
 impl Call {

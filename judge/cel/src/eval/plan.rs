@@ -255,7 +255,8 @@ fn call_of(
     );
     let is_const = matches!(args.as_slice(), [Node::Const(_)]);
     let charge = overload.map_or(function.charge, |overload| overload.charge).in_release(release);
-    let node = Node::Call(Box::new(Call { function, charge, args, kind }));
+    let release = matches!(name, Name::IndexOf | Name::LastIndexOf).then(|| release.clone());
+    let node = Node::Call(Box::new(Call { function, charge, args, kind, release }));
     if folds && is_const {
         return match run::constant(&node) {
             Value::Error(error) => Err(error.to_string()),

@@ -9,7 +9,7 @@ use super::meter::Meter;
 use super::{Attr, Call, CallKind, Charge, Fold, Node, Qualifier, QualifierKind};
 use crate::decls::{Name, Overload};
 use crate::library::regex::{Patterns, Regex};
-use crate::library::{Kube, bindings, standard};
+use crate::library::{Kube, bindings, standard, strings};
 use crate::release::{AskedRelease, Change};
 use crate::value::{Key, List, Map, PANIC, Text, Value, message, object, print};
 use kubeshape_value::Stop;
@@ -879,6 +879,15 @@ fn hashable(key: &Value<'_>) -> Result<(), String> {
     Ok(())
 }
 
+/// Returns the offset of a search, if the arguments after the first two are at most an offset.
+fn offset(rest: &[Value<'_>]) -> Option<Option<i64>> {
+    match rest {
+        [] => Some(None),
+        [Value::Int(offset)] => Some(Some(*offset)),
+        _ => None,
+    }
+}
+
 /// Calls the implementation of a function.
 fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>]) -> Value<'a> {
     let takes = |overload: &Overload, args: &[Value<'a>]| {
@@ -895,6 +904,13 @@ fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>]) -> Value
             Name::Matches => Value::error(error),
             _ => Value::error(format!("Illegal regex: {error}")),
         });
+    }
+    if let (Some(release), [Value::String(text), Value::String(part), rest @ ..]) = (&call.release, &*args)
+        && let Some(offset) = offset(rest)
+        && let Some(error) =
+            strings::refused_offset(text, part, offset, call.function.name == Name::LastIndexOf, release)
+    {
+        return error;
     }
     match &call.kind {
         CallKind::Singleton((wanted, f)) => {

@@ -6,6 +6,7 @@
 #![allow(clippy::cast_sign_loss)]
 
 use crate::limits::MAX_TEXT;
+use crate::release::{AskedRelease, Change};
 use crate::value::{Text, Value, print};
 
 /// Returns the error of a call that would build a string of more than [`MAX_TEXT`] bytes.
@@ -49,6 +50,26 @@ pub(crate) fn index_of<'a>(text: &str, part: &str, offset: i64) -> Value<'a> {
     let Some(from) = within(offset, length).filter(|from| *from < length) else { return Value::Int(-1) };
     let rest = slice(text, from, length);
     Value::Int(rest.find(part).map_or(-1, |at| (from + crate::value::chars(&rest[..at])) as i64))
+}
+
+/// Returns the error of an older release about the offset of `indexOf` or `lastIndexOf`. Without an offset, the functions
+/// begin at the first or the last character. The release is asked only if the answer depends on it.
+pub(crate) fn refused_offset<'a>(
+    text: &str,
+    part: &str,
+    offset: Option<i64>,
+    is_last: bool,
+    release: &AskedRelease,
+) -> Option<Value<'a>> {
+    let length = crate::value::chars(text) as i64;
+    let begin = offset.unwrap_or(if is_last { length - 1 } else { 0 });
+    let change = match begin {
+        _ if part.is_empty() => return None,
+        0.. if begin >= length => Change::OffsetsAfterEnd,
+        ..0 if offset.is_none() => Change::LastIndexInEmpty,
+        _ => return None,
+    };
+    (!release.has(change)).then(|| out_of_range(begin))
 }
 
 pub(crate) fn last_index_of<'a>(text: &str, part: &str, offset: Option<i64>) -> Value<'a> {

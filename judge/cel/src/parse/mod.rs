@@ -13,7 +13,7 @@ mod unescape;
 use crate::ast::{Expr, Id, Kind};
 use crate::issue::{Issues, Reports};
 use crate::limits::MAX_SOURCE;
-use crate::release::AskedRelease;
+use crate::release::{AskedRelease, Change};
 pub(crate) use build::RESERVED;
 use macros::Macros;
 use syntax::Reader;
@@ -108,7 +108,7 @@ pub(crate) fn parse(text: &str, release: &AskedRelease) -> Result<Parsed, Issues
         let (reports, syntax) = recovery::recover(&source, &tokens, &unrecognized, macros);
         for (at, message) in reports {
             // Upstream's lexer puts the end of an empty source before its beginning.
-            let at = if source.is_empty() { Some(NOWHERE) } else { at };
+            let at = if source.is_empty() && release.has(Change::PlaceOfNothing) { Some(NOWHERE) } else { at };
             issues.report(at.map_or((-1, -1), |at| places.of_offset(at)), message);
         }
         syntax

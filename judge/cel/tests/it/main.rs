@@ -44,6 +44,36 @@ fn integers_are_durations_before_1_37() {
     assert_eq!(outcome(37, "duration(dyn('1s')) == duration('1s')"), Ok("Bool(true)".to_owned()));
 }
 
+/// cel-go 0.16 to 0.20, 0.22 and 0.26.
+#[test]
+fn an_offset_after_the_end_is_an_error_before_1_32() {
+    let outcome = |minor, source: &str| {
+        let ast = Env::new(Release::stored(minor)).compile(source).map_err(|issues| issues.to_string())?;
+        ast.program()?.evaluate([], 1_000_000).result.map(|value| format!("{value:?}"))
+    };
+    let none = Ok("Int(-1)".to_owned());
+    let error = |at: i32| Err(format!("index out of range: {at}"));
+    for (source, at) in [("'abc'.indexOf('c', 3)", 3), ("'abc'.lastIndexOf('c', 7)", 7), ("''.indexOf('a')", 0)] {
+        assert_eq!((outcome(31, source), outcome(32, source)), (error(at), none.clone()), "{source}");
+    }
+    let last = "''.lastIndexOf('a')";
+    assert_eq!((outcome(33, last), outcome(34, last)), (error(-1), none));
+    assert_eq!(outcome(28, "'abc'.indexOf('', 9)"), Ok("Int(9)".to_owned()));
+}
+
+/// cel-go 0.16 to 0.20 have other names and places.
+#[test]
+fn messages_about_optionals_and_about_nothing_depend_on_the_release() {
+    let first = |minor, source: &str| {
+        let issues = Env::new(Release::stored(minor)).compile(source).expect_err(source);
+        issues.to_string().lines().next().unwrap_or_default().to_owned()
+    };
+    assert!(first(30, "optional.of(1) + 1").ends_with("'_+_' applied to '(optional(int), int)'"));
+    assert!(first(31, "optional.of(1) + 1").ends_with("'_+_' applied to '(optional_type(int), int)'"));
+    assert!(first(31, "").starts_with("ERROR: <input>:1:1: "));
+    assert!(first(32, "").starts_with("ERROR: <input>:1:0: "));
+}
+
 #[test]
 fn a_literal_that_a_function_refuses_does_not_compile() {
     let issues = |source: &str| Env::new(Release::stored(36)).compile(source).map_err(|issues| issues.to_string());

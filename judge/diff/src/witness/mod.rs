@@ -54,7 +54,7 @@ use proof::{Effort, Proof};
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn witnesses(old: &Crd<'_>, new: &Crd<'_>, effort: &Effort) -> Vec<Proof> {
-    let found = confirmed(old, new);
+    let found = confirmed(old, new, effort.release);
     prove::proofs(old, new, &found, effort, |at| is_about_objects(&found.changes[at]))
 }
 

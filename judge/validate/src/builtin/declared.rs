@@ -1,7 +1,7 @@
 //! Rules that the types of Kubernetes declare since 1.37 (`+k8s:required`, `+k8s:immutable` and others, KEP-5073), and
 //! that its code had in other words before.
 
-use crate::{Change, Release};
+use crate::{AskedRelease, Change};
 use kubeshape_schema::field::{BadValue, Error, ErrorType};
 
 /// By API group and kind: the detail of an error about a required or forbidden field that has none any more.
@@ -31,17 +31,20 @@ const WITHOUT_VALUE: [(&str, &str, &str); 6] = [
 const IMMUTABLE: &str = "field is immutable";
 
 /// Puts errors about a kind into the words of the release.
-pub(super) fn reword(api_version: &str, kind: &str, release: Release, errors: &mut [Error]) {
-    if !Change::DeclaredRules.is_in(release) {
-        return;
-    }
+pub(super) fn reword(api_version: &str, kind: &str, release: &AskedRelease, errors: &mut [Error]) {
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     for error in errors {
         let is_in = |table: &[(&str, &str, &str)], text: &str| table.contains(&(group, kind, text));
         match error.error_type {
-            ErrorType::Required | ErrorType::Forbidden if is_in(&WITHOUT_DETAIL, &error.detail) => error.detail.clear(),
+            ErrorType::Required | ErrorType::Forbidden if is_in(&WITHOUT_DETAIL, &error.detail) => {
+                if release.has(Change::DeclaredRules) {
+                    error.detail.clear();
+                }
+            }
             ErrorType::Invalid if error.detail == IMMUTABLE && is_in(&WITHOUT_VALUE, &error.path) => {
-                error.value = BadValue::Json("null".to_owned());
+                if release.has(Change::DeclaredRules) {
+                    error.value = BadValue::Json("null".to_owned());
+                }
             }
             _ => {}
         }

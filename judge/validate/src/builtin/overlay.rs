@@ -89,6 +89,19 @@ pub(super) struct Overlay {
     structs: Vec<Steps>,
     /// Whether a struct, or one inside it, has rules.
     checked: Vec<bool>,
+    /// The changes of steps and rules.
+    changes: Vec<StepChange>,
+}
+
+/// A change of the steps or rules of a struct.
+#[derive(Debug)]
+struct StepChange {
+    /// The index of the struct.
+    at: usize,
+    /// The field without which the steps do nothing; `None` if they concern every value of the struct.
+    field: Option<String>,
+    /// The first minor release that has or does not have the step.
+    since: u32,
 }
 
 /// The steps of one struct.
@@ -162,7 +175,7 @@ pub(super) enum Phase {
 impl Overlay {
     /// Returns the steps of the structs of a kind in a release.
     pub(super) fn new(types: &Typed, release: Release) -> Overlay {
-        let structs = read::steps(&types.definitions().collect::<Vec<_>>(), release);
+        let (structs, changes) = read::steps(&types.definitions().collect::<Vec<_>>(), release);
         let mut checked: Vec<bool> = structs.iter().map(|steps| !steps.rules.is_empty()).collect();
         let edges = types.edges();
         let mut is_changed = true;
@@ -176,7 +189,13 @@ impl Overlay {
                 }
             }
         }
-        Overlay { structs, checked }
+        Overlay { structs, checked, changes }
+    }
+
+    /// Returns the changes of steps and rules in all releases: the index of the struct, the field without which they do
+    /// nothing, and the first minor release after the change.
+    pub(super) fn changes(&self) -> impl Iterator<Item = (usize, Option<&str>, u32)> {
+        self.changes.iter().map(|change| (change.at, change.field.as_deref(), change.since))
     }
 
     fn is_checked(&self, index: usize) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::names::{self, Messages};
 use crate::object::metadata_of;
-use crate::{Change, Release};
+use crate::{AskedRelease, Change};
 use kubeshape_schema::field::{Error, ErrorType, Errors, Path};
 use kubeshape_value::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
@@ -71,7 +71,7 @@ impl Rule {
     }
 
     /// Replaces the errors of metadata by those of the kind.
-    pub(super) fn errors(self, object: Value<'_>, release: Release, errors: &mut Errors) {
+    pub(super) fn errors(self, object: Value<'_>, release: &AskedRelease, errors: &mut Errors) {
         let metadata = Path::Base("metadata");
         let (path, name) = (metadata.child("name"), text(metadata_of(object), "name"));
         match self {
@@ -82,7 +82,7 @@ impl Rule {
                 errors
                     .retain(|error| (error.error_type, error.path.as_str()) != (ErrorType::Required, "metadata.name"));
             }
-            Rule::StaticName if Change::StaticNames.is_in(release) && name.ends_with(STATIC) => {
+            Rule::StaticName if name.ends_with(STATIC) && release.has(Change::StaticNames) => {
                 let detail = format!(
                     "names ending with {} are reserved for static manifest-based configurations and cannot be managed via the \
                      API",

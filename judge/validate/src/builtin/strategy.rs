@@ -8,11 +8,13 @@ use crate::object::{
     Checked, Judged, Object, common_update_errors, count_generation, created_as, decode_metadata, in_namespace,
     keep_metadata, version_on_creation,
 };
-use crate::typed::{Decoded, Typed};
+use crate::release::{AskedRelease, Change};
+use crate::typed::{Decoded, Differences, Typed, Which};
 use kubeshape_schema::field::Error;
 use kubeshape_value::{Bump, Map, Value};
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A built-in kind in one version: its types, its defaults, and the preparation of its objects for storage.
 ///
@@ -42,20 +44,25 @@ use std::collections::BTreeSet;
 ///     "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}, "data": {"key": ""}}));
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Strategy {
-    types: Typed,
+    types: Arc<Typed>,
     metadata: BuiltInKind,
-    overlay: Overlay,
-    api_version: String,
-    kind: String,
+    overlay: Arc<Overlay>,
+    api_version: Arc<str>,
+    kind: Arc<str>,
     namespaced: bool,
-    release: Release,
+    release: AskedRelease,
+    /// The release without a record of questions.
+    plain: Release,
     expressions: Option<Expressions>,
 }
 
 /// Returns the errors of expressions in an object, which may replace another one, in a release.
 pub type Expressions = fn(Value<'_>, Option<Value<'_>>, Release) -> Vec<Error>;
+
+/// The beginning of the API versions whose objects have expressions.
+const ADMISSION: &str = "admissionregistration.k8s.io/";
 
 /// Values that a server chooses for a new object.
 #[derive(Clone, Copy, Debug)]
@@ -106,9 +113,61 @@ impl Strategy {
     pub fn new(types: Typed, group: &str, version: &str, kind: &str, namespaced: bool, release: Release) -> Strategy {
         let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
         let metadata = BuiltInKind::new(group, kind, release).unwrap_or_else(|| BuiltInKind::other(release));
-        let overlay = Overlay::new(&types, release);
-        let kind = kind.to_owned();
-        Strategy { types, metadata, overlay, api_version, kind, namespaced, release, expressions: None }
+        let overlay = Arc::new(Overlay::new(&types, release));
+        let asked = AskedRelease::from(release);
+        Strategy {
+            types: Arc::new(types),
+            metadata: metadata.asking(&asked),
+            overlay,
+            api_version: api_version.into(),
+            kind: kind.into(),
+            namespaced,
+            release: asked,
+            plain: release,
+            expressions: None,
+        }
+    }
+
+    /// Returns the same kind with its own record of questions about the [release](Self::release). It shares what is
+    /// prepared.
+    #[must_use]
+    pub fn for_one(&self) -> Strategy {
+        let release = self.release.for_one();
+        Strategy { metadata: self.metadata.asking(&release), release, ..self.clone() }
+    }
+
+    /// Returns the release, which records the questions about it. For releases in [`AskedRelease::same`], the objects
+    /// so far have the same results if [`differing`](Self::differing) does not name the release.
+    pub fn release(&self) -> &AskedRelease {
+        &self.release
+    }
+
+    /// Returns where the types and defaults of the kind differ in other releases, of which there are at most 64. `None`
+    /// is a release that does not have the kind.
+    pub fn differences<'s>(&self, others: impl IntoIterator<Item = Option<&'s Strategy>>) -> Differences {
+        let mut out = Differences::of(&self.types);
+        for (number, other) in others.into_iter().enumerate() {
+            let bit = 1u64.checked_shl(u32::try_from(number).unwrap_or(u32::MAX)).unwrap_or(0);
+            let head = |of: &Strategy| (of.namespaced, Arc::clone(&of.api_version), Arc::clone(&of.kind));
+            let Some(other) = other.filter(|other| head(other) == head(self)) else {
+                out.add_always(bit);
+                continue;
+            };
+            self.types.compare(&other.types, &mut |at, which| out.add(at, which, bit));
+            let (a, b) = (self.plain.minor().min(other.plain.minor()), self.plain.minor().max(other.plain.minor()));
+            for (at, field, since) in self.overlay.changes() {
+                if (a + 1..=b).contains(&since) {
+                    out.add(at, field.map_or(Which::All, Which::With), bit);
+                }
+            }
+        }
+        out.complete(&self.types)
+    }
+
+    /// Returns the releases whose types or defaults differ where an object has values, as bits in the order of
+    /// [`differences`](Self::differences).
+    pub fn differing(&self, differences: &Differences, object: Value<'_>) -> u64 {
+        differences.releases(&self.types, object)
     }
 
     /// Adds a check of expressions in policies and webhooks. It is passed in because its crate depends on this one.
@@ -194,7 +253,7 @@ impl Strategy {
         let Value::Map(map) = value else { return Ok(Object { value, unknown: decoded.unknown }) };
         let metadata = decode_metadata(object.get("metadata").unwrap_or(Value::Null), arena)?;
         let mut map = map.with("metadata", Some(metadata.value), arena);
-        for (key, text) in [("apiVersion", &self.api_version), ("kind", &self.kind)] {
+        for (key, text) in [("apiVersion", &*self.api_version), ("kind", &*self.kind)] {
             if map.get(key).is_none() {
                 map = map.with(key, Some(Value::String(arena.alloc_str(text))), arena);
             }
@@ -218,7 +277,7 @@ impl Strategy {
         let old = in_namespace(old, self.namespaced, arena);
         let kept = self.kept(object, old, arena);
         let prepared = self.prepare_update(kept, old, assigned, arena);
-        let common = common_update_errors(prepared, old, self.namespaced, self.release);
+        let common = common_update_errors(prepared, old, self.namespaced, &self.release);
         let Checked { errors, warnings } = self.checked(Phase::Update, prepared, Some(old), common);
         let warnings = [self.early_warnings(object), warnings].concat();
         Judged { stored: self.stored(prepared, Some(old), assigned, arena), errors, warnings, refusal: None }
@@ -235,7 +294,7 @@ impl Strategy {
         let old = in_namespace(old, self.namespaced, arena);
         let kept = self.kept(object, old, arena);
         let stored = self.prepare_status_update(kept, old, assigned, arena);
-        let common = common_update_errors(stored, old, self.namespaced, self.release);
+        let common = common_update_errors(stored, old, self.namespaced, &self.release);
         let Checked { errors, warnings } = self.checked(Phase::Status, stored, Some(old), common);
         let warnings = [self.early_warnings(object), warnings].concat();
         Judged { stored, errors, warnings, refusal: None }
@@ -244,7 +303,8 @@ impl Strategy {
     /// Returns warnings about a request that do not depend on validation.
     fn early_warnings(&self, object: Value<'_>) -> Vec<String> {
         // `endpoints.DeprecatedWarning` of `k8s.io/apiserver`, for the only stable version that is deprecated.
-        let deprecated = (self.api_version == "v1" && self.kind == "Endpoints" && self.release.minor() >= 33)
+        let is_endpoints = &*self.api_version == "v1" && &*self.kind == "Endpoints";
+        let deprecated = (is_endpoints && self.release.has(Change::DeprecatedEndpoints))
             .then(|| "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned());
         deprecated.into_iter().chain(repeated_owners(object, "")).collect()
     }
@@ -325,16 +385,27 @@ impl Strategy {
     fn checked(&self, phase: Phase, object: Value<'_>, old: Option<Value<'_>>, errors: Vec<Error>) -> Checked {
         let mut found = Found::default();
         found.errors.extend(errors);
-        let scope =
-            Scope { root: object, old, kind: &self.kind, metadata: &self.metadata, namespaced: self.namespaced };
+        let scope = Scope {
+            root: object,
+            old,
+            kind: &self.kind,
+            metadata: &self.metadata,
+            release: &self.release,
+            namespaced: self.namespaced,
+        };
         self.overlay.check(&self.types, phase, &scope, &mut found);
         if let Some(expressions) = self.expressions.filter(|_| phase != Phase::Status) {
-            found.errors.extend(expressions(object, old, self.release));
+            let of_expressions = expressions(object, old, self.plain);
+            if self.api_version.starts_with(ADMISSION) {
+                // The check does not say on which changes its result depends.
+                self.release.is_alone();
+            }
+            found.errors.extend(of_expressions);
         }
         let warnings = if found.errors.is_empty() { found.warnings.into_vec() } else { Vec::new() };
         let mut errors = found.errors.into_vec();
         internal::show(&self.api_version, &self.kind, &mut errors);
-        declared::reword(&self.api_version, &self.kind, self.release, &mut errors);
+        declared::reword(&self.api_version, &self.kind, &self.release, &mut errors);
         Checked { errors, warnings }
     }
 

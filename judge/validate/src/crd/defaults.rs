@@ -3,7 +3,7 @@
 use super::model::Definition;
 use super::options::Options;
 use crate::metadata::place;
-use crate::object::{self, Entries, Malformed, Purpose, Root, RuleOutcome, Rules, Validator};
+use crate::object::{self, Entries, Malformed, Printing, Purpose, Root, RuleOutcome, Rules, Validator};
 use crate::release::{AskedRelease, Change};
 use crate::words::{self, Lengths};
 use kubeshape_schema::field::{Error, Errors, Path};
@@ -95,7 +95,8 @@ fn coerced_below<'a>(value: Value<'a>, schema: &Schema<'_>, arena: &'a Bump) -> 
 /// Returns a default as validation changes it.
 fn coerced_value<'a>(default: Value<'a>, schema: &Schema<'_>, arena: &'a Bump) -> Value<'a> {
     let root = if schema.flags.any(Flags::EMBEDDED_RESOURCE) { Root::Resource } else { Root::Value };
-    object::coerce_until_error(default, Some(schema), root, Malformed::Refuse, &Path::Root, arena).0.value
+    let printing = Printing::Json;
+    object::coerce_until_error(printing, default, Some(schema), root, Malformed::Refuse, &Path::Root, arena).0.value
 }
 
 /// Returns whether validation checks the defaults of a whole schema, and one of them may contain metadata of an
@@ -169,10 +170,11 @@ impl Walk<'_, '_> {
         let arena = Bump::new();
         let place = place(self.document.node(schema.at), "default");
         let mut value = Value::from_json(default, &arena);
+        let printing = Printing::Of(&self.options.release);
         if at == At::Metadata {
             if let Err(error) = metadata(value, surroundings, &self.options.release, &arena) {
                 let detail = format!("must result in valid metadata: {error}");
-                self.errors.push(Error::invalid(path, object::bad_value(value), detail, place));
+                self.errors.push(Error::invalid(path, printing.bad_value(value), detail, place));
                 return;
             }
         } else {
@@ -180,12 +182,17 @@ impl Walk<'_, '_> {
             let unpruned =
                 self.options.require_pruned_defaults && object::prune(value, Some(schema), root, &arena).value != value;
             let (decoded, malformed) =
-                object::coerce_until_error(value, Some(schema), root, Malformed::Refuse, path, &arena);
+                object::coerce_until_error(printing, value, Some(schema), root, Malformed::Refuse, path, &arena);
             value = decoded.value;
             if unpruned {
                 // Upstream decodes the metadata in place, so its error shows the default with the part that was
                 // decoded.
-                self.errors.push(Error::invalid(path, object::bad_value(value), "must not have unknown fields", place));
+                self.errors.push(Error::invalid(
+                    path,
+                    printing.bad_value(value),
+                    "must not have unknown fields",
+                    place,
+                ));
             }
             if let Some(error) = malformed {
                 self.errors.push(Error { at: place, ..*error });
@@ -241,7 +248,8 @@ fn metadata<'a>(
         }
     }
     let object = Value::Map(Map::from_entries(entries, arena));
-    let decoded = object::coerce(object, None, Root::Resource, Malformed::Refuse, &Path::Root, arena)
+    let printing = Printing::Of(release);
+    let decoded = object::coerce_with(printing, object, None, Root::Resource, Malformed::Refuse, &Path::Root, arena)
         .map_err(|error| error.to_string())?;
     let mut texts: Vec<String> = Vec::new();
     for error in object::embedded(decoded.value, None, Root::Resource, &Path::Root, release) {

@@ -10,6 +10,7 @@ use super::name::{Failure, Name};
 use super::number::{self, Number};
 use super::pattern::MAX_PATTERNS;
 use super::prepare::{Node, Rest, Types, Validator};
+use crate::release::AskedRelease;
 use kubeshape_schema::Type;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Errors, Path};
 use kubeshape_value::{Map, Stop, Value, compare_keys};
@@ -206,8 +207,9 @@ fn node<'v, 's, 'a>(
         null(node, name, out);
         return;
     }
-    if !node.types.text.is_empty() || !node.format().is_empty() {
-        check_type(node, value, name, out);
+    let release = validator.release();
+    if !node.types.text.is_empty() || !node.format(release).is_empty() {
+        check_type(node, value, name, release, out);
         out.matches(1);
     }
     if out.is_done() {
@@ -221,15 +223,15 @@ fn node<'v, 's, 'a>(
     }
     match value {
         Value::String(text) => {
-            string(node, text, name, out);
+            string(node, text, name, release, out);
             out.matches(1 + u32::from(node.check.is_some()));
         }
         Value::Int(n) => {
-            number(node, Number::Int(n), name, out);
+            number(node, Number::Int(n), name, release, out);
             out.matches(1);
         }
         Value::Float(n) => {
-            number(node, Number::Float(n), name, out);
+            number(node, Number::Float(n), name, release, out);
             out.matches(1);
         }
         Value::List(items) => {
@@ -265,7 +267,7 @@ fn wrong_type(base: Base<'_>, name: &Name<'_>, expected: &str, found: &str) -> F
 }
 
 #[inline]
-fn check_type(node: &Node<'_>, value: Value<'_>, name: &Name<'_>, out: &mut Outcome<'_>) {
+fn check_type(node: &Node<'_>, value: Value<'_>, name: &Name<'_>, release: &AskedRelease, out: &mut Outcome<'_>) {
     const INTEGER: u8 = Types::bit(Type::Integer);
     const NUMBER: u8 = Types::bit(Type::Number);
     let (ty, format) = match value {
@@ -287,7 +289,7 @@ fn check_type(node: &Node<'_>, value: Value<'_>, name: &Name<'_>, out: &mut Outc
         out.matches(1);
         return;
     }
-    let declared = node.format();
+    let declared = node.format(release);
     if declared.is_empty() {
         out.fail(|base| wrong_type(base, name, node.types.text, ty.name()));
     } else if matches!(ty, Type::String | Type::Array) {
@@ -304,14 +306,14 @@ fn check_type(node: &Node<'_>, value: Value<'_>, name: &Name<'_>, out: &mut Outc
     }
 }
 
-fn string(node: &Node<'_>, text: &str, name: &Name<'_>, out: &mut Outcome<'_>) {
+fn string(node: &Node<'_>, text: &str, name: &Name<'_>, release: &AskedRelease, out: &mut Outcome<'_>) {
     let extra = node.extra;
     if extra.max_length.is_some() || extra.min_length.is_some() || node.has_pattern() {
         check_string(node, text, name, out);
     }
-    if !out.is_done() && node.refuses(text) {
+    if !out.is_done() && node.refuses(text, release) {
         out.fail(|base| {
-            let detail = format!("{name} in body must be of type {}: {}", node.format(), GoQuoted(text));
+            let detail = format!("{name} in body must be of type {}: {}", node.format(release), GoQuoted(text));
             failure(base, name, ErrorType::TypeInvalid, text.into(), detail)
         });
     }
@@ -358,9 +360,9 @@ fn check_string(node: &Node<'_>, text: &str, name: &Name<'_>, out: &mut Outcome<
 }
 
 #[inline]
-fn number(node: &Node<'_>, value: Number, name: &Name<'_>, out: &mut Outcome<'_>) {
+fn number(node: &Node<'_>, value: Number, name: &Name<'_>, release: &AskedRelease, out: &mut Outcome<'_>) {
     if node.has_numbers() {
-        number::check(value, node.range(value), node.extra, node.exclusive, name, out);
+        number::check(value, node.range(value, release), node.extra, node.exclusive, name, out);
     } else {
         out.matches(1);
     }

@@ -36,11 +36,6 @@ pub(super) fn json(value: Value<'_>) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Returns a value as errors store it, in JSON.
-pub(crate) fn bad_value(value: Value<'_>) -> BadValue {
-    Printing::Json.bad_value(value)
-}
-
 /// The format of values in errors, except strings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Printing<'r> {

@@ -259,7 +259,7 @@ pub fn coerce<'a>(
 }
 
 /// Like [`coerce`]. `printing` is the format of values in errors.
-pub(super) fn coerce_with<'a>(
+pub(crate) fn coerce_with<'a>(
     printing: Printing<'_>,
     value: Value<'a>,
     schema: Option<&Schema<'_>>,
@@ -275,6 +275,7 @@ pub(super) fn coerce_with<'a>(
 
 /// Works like [`coerce`], and returns the value as changed up to the first error: upstream changes values in place.
 pub(crate) fn coerce_until_error<'a>(
+    printing: Printing<'_>,
     value: Value<'a>,
     schema: Option<&Schema<'_>>,
     root: super::Root,
@@ -282,7 +283,7 @@ pub(crate) fn coerce_until_error<'a>(
     path: &Path<'_>,
     arena: &'a Bump,
 ) -> (Decoded<'a>, Option<Box<Error>>) {
-    let coercer = Coercer { arena, malformed, printing: Printing::Json, unknown: Paths::default(), error: None };
+    let coercer = Coercer { arena, malformed, printing, unknown: Paths::default(), error: None };
     coercer.run(value, schema, root, path)
 }
 

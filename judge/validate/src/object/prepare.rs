@@ -61,12 +61,14 @@ impl Default for Purpose {
 /// );
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Validator<'a> {
-    nodes: Box<[Node<'a>]>,
+    nodes: Arc<[Node<'a>]>,
     root: u32,
-    /// The release that decides how errors show values. `None` if they are in JSON.
-    printing: Option<AskedRelease>,
+    /// The release that decides which formats and ranges are used, and how errors show values.
+    release: AskedRelease,
+    /// Whether errors show values in JSON in every release.
+    in_json: bool,
 }
 
 /// `additionalProperties`.
@@ -84,13 +86,13 @@ pub(super) struct Node<'a> {
     pub(super) nullable: bool,
     /// As written; empty if it is ignored. [`Node::format`] decides whether it is used in the release.
     format: &'a str,
-    /// The release that decides whether the format is used. `None` if all of them use it.
-    changed: Option<Box<(AskedRelease, Change)>>,
+    /// The change that decides whether the format is used. `None` if all releases use it.
+    changed: Option<Change>,
+    /// Whether the check of types uses the format in every release.
+    is_typed: bool,
     /// The check of strings. [`Node::refuses`] decides whether the release has it.
     pub(super) check: Option<Format>,
     range: Range,
-    /// The release that decides whether numbers have a range. `None` if they have one.
-    ranged: Option<AskedRelease>,
     pub(super) exclusive: [bool; 2],
     pub(super) extra: &'a Extra<'a>,
     /// Whether `extra` restricts numbers.
@@ -186,11 +188,11 @@ impl<'a> Validator<'a> {
     ) -> Validator<'a> {
         let mut builder = Builder { nodes: Vec::new(), known: HashMap::new(), purpose, patterns, arena };
         let root = builder.node(schema, false);
-        let printing = match builder.purpose {
-            Purpose::Objects(release) => Some(release),
-            Purpose::Defaults(_) => None,
+        let (release, in_json) = match builder.purpose {
+            Purpose::Objects(release) => (release, false),
+            Purpose::Defaults(release) => (release, true),
         };
-        Validator { nodes: builder.nodes.into(), root, printing }
+        Validator { nodes: builder.nodes.into(), root, release, in_json }
     }
 
     /// Returns the errors of a new value: `ValidateCustomResource`. `base` is the path of the value.
@@ -277,7 +279,17 @@ impl<'a> Validator<'a> {
     }
 
     fn printing(&self) -> Printing<'_> {
-        self.printing.as_ref().map_or(Printing::Json, Printing::Of)
+        if self.in_json { Printing::Json } else { Printing::Of(&self.release) }
+    }
+
+    /// Returns the same validator with its own record of questions. They share what is prepared.
+    pub(super) fn asking(&self, release: &AskedRelease) -> Validator<'a> {
+        Validator { release: release.clone(), ..self.clone() }
+    }
+
+    /// Returns the release, which records the questions about it.
+    pub(super) fn release(&self) -> &AskedRelease {
+        &self.release
     }
 
     #[inline]
@@ -384,18 +396,18 @@ impl<'a> Node<'a> {
     }
 
     /// Returns whether the format is used in the release. The release is asked only if the answer depends on it.
-    fn counts(&self) -> bool {
-        self.changed.as_deref().is_none_or(|(release, change)| release.has(*change))
+    fn counts(&self, release: &AskedRelease) -> bool {
+        self.changed.is_none_or(|change| release.has(change))
     }
 
     /// Returns the format; empty if it is ignored.
-    pub(super) fn format(&self) -> &'a str {
-        if self.counts() { self.format } else { "" }
+    pub(super) fn format(&self, release: &AskedRelease) -> &'a str {
+        if self.is_typed || self.counts(release) { self.format } else { "" }
     }
 
     /// Returns whether a string does not have the format.
-    pub(super) fn refuses(&self, text: &str) -> bool {
-        self.check.is_some_and(|format| !format.matches(text)) && self.counts()
+    pub(super) fn refuses(&self, text: &str, release: &AskedRelease) -> bool {
+        self.check.is_some_and(|format| !format.matches(text)) && self.counts(release)
     }
 
     /// Returns whether numbers are checked.
@@ -404,10 +416,10 @@ impl<'a> Node<'a> {
     }
 
     /// Returns the range for a number. The release is asked only if the answer depends on it.
-    pub(super) fn range(&self, number: Number) -> Range {
+    pub(super) fn range(&self, number: Number, release: &AskedRelease) -> Range {
         let has_range =
-            |release: &AskedRelease| self.range.takes(number, self.extra) || release.has(Change::RangesOfNumbers);
-        if self.ranged.as_ref().is_none_or(has_range) { self.range } else { Range::Any }
+            self.range == Range::Any || self.range.takes(number, self.extra) || release.has(Change::RangesOfNumbers);
+        if has_range { self.range } else { Range::Any }
     }
 
     pub(super) fn has_pattern(&self) -> bool {
@@ -471,18 +483,19 @@ impl<'a> Builder<'a, '_> {
             // In a branch, successful checks matter even if there is no error.
             Counting::Since(change) if in_branch => release.has(change),
             Counting::Since(change) => {
-                changed = Some(Box::new((release.clone(), change)));
+                changed = Some(change);
                 true
             }
         };
-        let format = if counts { schema.format } else { "" };
+        // Defaults are checked against types with every format.
+        let is_typed = !objects;
+        let format = if counts || is_typed { schema.format } else { "" };
         let nullable = schema.flags.any(Flags::NULLABLE);
         let range = match types.text {
             "integer" => Range::Integer { format: known(format, ["int32", "int64"]) },
             "number" => Range::Number { format: known(format, ["float", "double"]) },
             _ => Range::Any,
         };
-        let ranged = (range != Range::Any).then(|| release.clone());
         let mut properties: Vec<(&'a str, u32)> =
             schema.properties.iter().map(|property| (property.name, self.node(&property.schema, in_branch))).collect();
         properties.sort_unstable_by_key(|property| property.0);
@@ -521,9 +534,9 @@ impl<'a> Builder<'a, '_> {
             nullable,
             format,
             changed,
-            check: Format::named(format),
+            is_typed,
+            check: Format::named(format).filter(|_| counts),
             range,
-            ranged,
             exclusive: [schema.flags.any(Flags::EXCLUSIVE_MAXIMUM), schema.flags.any(Flags::EXCLUSIVE_MINIMUM)],
             extra,
             bounds: extra.maximum.is_some() || extra.minimum.is_some() || extra.multiple_of.is_some(),

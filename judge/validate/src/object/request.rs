@@ -19,7 +19,7 @@ use kubeshape_yaml::go::escape::GoQuoted;
 use std::collections::BTreeSet;
 
 /// A version of a custom resource, prepared for requests.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Resource<'a> {
     /// `example.com/v1`
     pub api_version: &'a str,
@@ -39,7 +39,8 @@ pub struct Resource<'a> {
     pub validator: Option<Validator<'a>>,
     /// The CEL rules of the schema, prepared.
     pub rules: Option<Rules<'a>>,
-    /// The release of the server. Releases in [`AskedRelease::same`] have the same results for all objects so far.
+    /// The release of the server. Releases in [`AskedRelease::same`] have the same results for all objects so far. See
+    /// [`for_one`](Resource::for_one).
     pub release: AskedRelease,
 }
 
@@ -136,6 +137,48 @@ impl<'a> Resource<'a> {
                 .map(|schema| Validator::with_patterns(schema, Purpose::Objects(release.clone()), patterns, arena)),
             rules: written.and_then(|schema| Rules::new(schema, &release)),
             release,
+        }
+    }
+
+    /// Returns the same resource with its own record of questions about the release: releases in [`AskedRelease::same`]
+    /// of its [`release`](Self::release) have the same results for the objects that it sees. It shares what is prepared.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_schema::{Bump, Release};
+    /// use kubeshape_validate::object::Resource;
+    /// use kubeshape_value::ToValue;
+    /// use kubeshape_yaml::{Limits, Stream, Tape};
+    ///
+    /// let source = r#"{"spec": {"group": "example.com", "scope": "Namespaced", "names": {"kind": "Tab", "plural": "tabs"},
+    ///     "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object",
+    ///         "properties": {"size": {"type": "integer", "format": "int32"}}}}}]}}"#;
+    /// let mut tape = Tape::new();
+    /// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+    /// let arena = Bump::new();
+    /// let crd = kubeshape_structural::read::read(tape.document(source).root().unwrap(), &arena).value.unwrap();
+    /// let resource = Resource::new(&crd, &crd.versions[0], Release::NEWEST, &arena);
+    ///
+    /// // Before 1.36, an integer was not checked against the range of its format.
+    /// let same = |size: i64| {
+    ///     let object = serde_json::json!({"apiVersion": "example.com/v1", "kind": "Tab",
+    ///         "metadata": {"name": "a"}, "size": size});
+    ///     let resource = resource.for_one();
+    ///     resource.create(object.to_value(&arena), &arena);
+    ///     resource.release.same(Release::OLDEST)
+    /// };
+    /// assert!(!same(3_000_000_000));
+    /// assert!(same(3));
+    /// # Ok::<(), kubeshape_yaml::Error>(())
+    /// ```
+    #[must_use]
+    pub fn for_one(&self) -> Resource<'a> {
+        let release = self.release.for_one();
+        Resource {
+            validator: self.validator.as_ref().map(|validator| validator.asking(&release)),
+            rules: self.rules.as_ref().map(|rules| rules.asking(&release)),
+            release,
+            ..self.clone()
         }
     }
 
@@ -412,7 +455,8 @@ impl<'a> Resource<'a> {
     fn type_errors(&self, object: Value<'_>) -> Errors {
         let mut errors = Errors::default();
         for (key, expected) in [("kind", self.kind), ("apiVersion", self.api_version)] {
-            let found = object.get(key).and_then(Value::as_str).unwrap_or_default();
+            // Go reads an API version without group and version as an empty one.
+            let found = object.get(key).and_then(Value::as_str).filter(|found| *found != "/").unwrap_or_default();
             if found != expected {
                 errors.push(Error::invalid(&Path::Base(key), found, format!("must be {expected}"), 0));
             }

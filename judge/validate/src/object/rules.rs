@@ -41,10 +41,13 @@ const TYPE_NAME: &str = "selfTypeN";
 /// assert_eq!(outcome.errors[0].to_string(), "size: Invalid value: 2: it was 3");
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Rules<'a> {
     schema: &'a Schema<'a>,
-    root: Node<'a>,
+    root: Arc<Node<'a>>,
+    /// The release for which rules are compiled.
+    compiled_for: AskedRelease,
+    /// The release of the requests.
     release: AskedRelease,
     call_limit: u64,
 }
@@ -137,7 +140,14 @@ impl<'a> Rules<'a> {
         }
         let decl = DeclType::of(schema, is_resource_root).map(Arc::new);
         let root = Node::of(schema, schema, is_resource_root, decl.as_ref())?;
-        Some(Rules { schema, root, release: release.into(), call_limit: Rules::CALL_LIMIT })
+        let release = release.into();
+        Some(Rules {
+            schema,
+            root: Arc::new(root),
+            compiled_for: release.clone(),
+            release,
+            call_limit: Rules::CALL_LIMIT,
+        })
     }
 
     /// Returns the same rules with another limit for one evaluation.
@@ -145,6 +155,11 @@ impl<'a> Rules<'a> {
     pub fn with_call_limit(mut self, limit: u64) -> Rules<'a> {
         self.call_limit = limit;
         self
+    }
+
+    /// Returns the same rules with their own record of questions. They share what is compiled.
+    pub(super) fn asking(&self, release: &AskedRelease) -> Rules<'a> {
+        Rules { release: release.clone(), ..self.clone() }
     }
 
     /// Evaluates the rules on a new object. `path` is the path of the object, `budget` the cost limit of all

@@ -209,7 +209,7 @@ impl Typed {
 }
 
 impl Type {
-    fn inner_struct(&self) -> Option<usize> {
+    pub(super) fn inner_struct(&self) -> Option<usize> {
         match self {
             Type::Struct(at) => Some(*at),
             Type::Map(items) | Type::List(items) => items.inner_struct(),

@@ -1,5 +1,6 @@
 //! The documents that a server has without resources of its own.
 
+use super::StoreOptions;
 use super::read::{self, OpenApi};
 use crate::document::Document;
 use bytes::Bytes;
@@ -98,7 +99,8 @@ struct Sorting {
 
 impl Sorting {
     /// Adds a document.
-    fn add(&mut self, name: &Arc<str>, bytes: &Bytes, profile: Profile, now: SystemTime) -> Result<(), BaseError> {
+    fn add(&mut self, name: &Arc<str>, bytes: &Bytes, options: StoreOptions, now: SystemTime) -> Result<(), BaseError> {
+        let profile = options.profile;
         let unknown = |what: String| BaseError::Unknown { name: Arc::clone(name), what };
         let of_discovery = |error: discovery::ReadError| {
             let (place, detail) = match error {
@@ -122,10 +124,11 @@ impl Sorting {
         let document = documents.next().transpose().map_err(BaseError::Unreadable)?;
         let mut document = document.ok_or_else(|| unknown("nothing".to_owned()))?;
         if let Some(dialect) = document.content().dialect() {
-            let json = read::canonical(&mut document, dialect, bytes, profile).map_err(|findings| {
-                let none = || Finding::new(Code::Unreadable, "found no document").in_input(Arc::clone(name));
-                BaseError::Unreadable(Box::new(findings.into_iter().next().unwrap_or_else(none)))
-            })?;
+            let json =
+                read::canonical(&mut document, dialect, bytes, profile, options.release).map_err(|findings| {
+                    let none = || Finding::new(Code::Unreadable, "found no document").in_input(Arc::clone(name));
+                    BaseError::Unreadable(Box::new(findings.into_iter().next().unwrap_or_else(none)))
+                })?;
             let alternates = if profile == Profile::Faithful && protobuf.is_none() {
                 with_alternates(&json, dialect).map(Bytes::from)
             } else {
@@ -156,14 +159,14 @@ impl Documents {
     /// Sorts documents by kind, and returns the sources of definitions.
     pub(super) fn read(
         base: BaseDocuments,
-        profile: Profile,
+        options: StoreOptions,
         now: SystemTime,
     ) -> Result<(Documents, Sources), BaseError> {
         let mut sorting = Sorting::default();
         let mut documents = base.documents;
         documents.sort();
         for (name, bytes) in documents {
-            match sorting.add(&name, &bytes, profile, now) {
+            match sorting.add(&name, &bytes, options, now) {
                 Err(BaseError::Unknown { what, .. }) if base.found.contains(&name) => {
                     let detail =
                         format!("found {what}, expected an OpenAPI document or one of discovery, /version or /");

@@ -56,6 +56,8 @@ pub struct StoreOptions {
     pub tags: Tags,
     /// Whether `meta.k8s.io/v1` is published: the kinds to which all resources can be converted.
     pub generic_kinds: bool,
+    /// The release whose documents are published if there is no base.
+    pub release: Release,
 }
 
 /// A file that is new, changed or deleted.
@@ -269,12 +271,12 @@ impl Store {
     /// A document of the base cannot be used.
     pub fn new(base: BaseDocuments, options: StoreOptions, now: SystemTime) -> Result<Store, BaseError> {
         let release = base.release;
-        let (mut documents, sources) = Documents::read(base, options.profile, now)?;
+        let (mut documents, sources) = Documents::read(base, options, now)?;
         if options.generic_kinds {
             documents.add_generic_kinds(now);
         }
         let definitions = match sources.is_empty() {
-            true => Base::builtin(),
+            true => Base::builtin_of(options.release),
             false if release.is_some() => Base::of_release(&sources, false)?,
             false => Base::from_documents(&sources)?,
         };

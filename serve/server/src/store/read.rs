@@ -7,7 +7,7 @@ use kubeshape_convert::v2;
 use kubeshape_discovery::{CustomResource, GroupVersion, custom_resource, group_versions_of_document};
 use kubeshape_input::{Code, Content as InputContent, DocumentRef, Finding, Note, NoteKind, Reader, skipped};
 use kubeshape_publish::{Profile, Publisher, V2Form, V2Fragments, V3Fragments};
-use kubeshape_schema::{Bump, Converted, Dialect};
+use kubeshape_schema::{Bump, Converted, Dialect, Release};
 use kubeshape_structural::read::Manifest;
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use std::sync::{Arc, OnceLock};
@@ -120,7 +120,7 @@ pub(super) fn read(file: &Arc<str>, bytes: &Bytes, publisher: &Publisher, now: S
         };
         out.findings.extend(document.ignored());
         if let Some(dialect) = document.content().dialect() {
-            match canonical(&mut document, dialect, bytes, profile) {
+            match canonical(&mut document, dialect, bytes, profile, publisher.base().release()) {
                 Ok(json) => out.documents.push(openapi(dialect, &json, protobuf.as_ref(), now)),
                 Err(findings) => out.findings.extend(findings),
             }
@@ -176,7 +176,7 @@ impl Content {
 }
 
 /// Returns the bytes of a document as a server prints it: unchanged if it is JSON without blanks between its parts, as
-/// servers send it.
+/// servers send it. Definitions alone become a document of the release.
 ///
 /// # Errors
 /// Something in it has the wrong type.
@@ -185,6 +185,7 @@ pub(super) fn canonical(
     dialect: Dialect,
     bytes: &Bytes,
     profile: Profile,
+    release: Release,
 ) -> Result<Bytes, Vec<Finding>> {
     let root = document.root();
     let text = root.document().source();
@@ -196,7 +197,7 @@ pub(super) fn canonical(
     let Converted { value, notes } = OpenApiDocument::read(root, dialect, &arena, profile);
     if let Some(mut openapi) = value {
         if let (OpenApiDocument::V2(v2), InputContent::Definitions) = (&mut openapi, document.content()) {
-            *v2 = with_head(v2, &arena);
+            *v2 = with_head(v2, release, &arena);
         }
         openapi.print(&mut out, profile);
         return Ok(out.into());
@@ -207,8 +208,9 @@ pub(super) fn canonical(
 }
 
 /// Returns definitions as a document: with the members of every document, like those of a server without inputs.
-fn with_head<'a>(definitions: &v2::Document<'a>, arena: &'a Bump) -> v2::Document<'a> {
-    let info = v2::Info { title: "Kubernetes", version: "1.36", ..v2::Info::default() };
+fn with_head<'a>(definitions: &v2::Document<'a>, release: Release, arena: &'a Bump) -> v2::Document<'a> {
+    let version = arena.alloc_str(&release.without_patch().to_string());
+    let info = v2::Info { title: "Kubernetes", version, ..v2::Info::default() };
     let paths = Some(&*arena.alloc(v2::Paths::default()));
     v2::Document { swagger: "2.0", info: Some(arena.alloc(info)), paths, ..*definitions }
 }

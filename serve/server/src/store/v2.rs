@@ -22,13 +22,16 @@ use kubeshape_objects::generic_kinds;
 use kubeshape_publish::{
     Destination, MergeError, MergeV2, Overlay, Profile, Publisher, Section, SharedParts, V2Fragments,
 };
-use kubeshape_schema::Dialect;
+use kubeshape_schema::{Dialect, Release};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// The document of a server without one.
-const NOTHING: &[u8] = br#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"1.36"},"paths":{}}"#;
+/// Returns the document of a server without one.
+fn nothing(release: Release) -> Bytes {
+    let release = release.without_patch();
+    format!(r#"{{"swagger":"2.0","info":{{"title":"Kubernetes","version":"{release}"}},"paths":{{}}}}"#).into()
+}
 
 type Resources = OrdMap<Arc<str>, Arc<Resource>>;
 
@@ -50,7 +53,7 @@ impl Clone for Merging {
 impl Merging {
     /// Prepares merging into a document, or into nothing.
     pub(super) fn new(base: Option<&(Arc<str>, Bytes)>, options: StoreOptions) -> Result<Merging, BaseError> {
-        let (name, base) = base.cloned().unwrap_or_else(|| ("".into(), Bytes::from_static(NOTHING)));
+        let (name, base) = base.cloned().unwrap_or_else(|| ("".into(), nothing(options.release)));
         let destination = destination(&base, options).map_err(|error| BaseError::Onto { name, error })?;
         let read = Some((base.clone(), Arc::new(destination)));
         Ok(Merging::of(base, read))

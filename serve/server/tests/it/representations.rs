@@ -5,7 +5,7 @@ use flate2::read::GzDecoder;
 use kubeshape_objects::{Api, Moment, Request, store::Store as Stored};
 use kubeshape_registry::Registry;
 use kubeshape_server::http::Http;
-use kubeshape_server::{BaseDocuments, Emulation, Endpoints, Live, Objects, Store, StoreOptions};
+use kubeshape_server::{BaseDocuments, Change, Emulation, Endpoints, Live, Objects, Store, StoreOptions};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::sync::Arc;
@@ -165,4 +165,22 @@ async fn the_generic_kinds_are_a_group() {
     // No document of a definition changes.
     let plain = Store::new(BaseDocuments::default(), StoreOptions::default(), modified()).expect("a store");
     assert!(!plain.snapshot().v3.contains_key("apis/meta.k8s.io/v1"));
+}
+
+#[tokio::test]
+async fn definitions_alone_are_published_as_the_release_publishes_them() {
+    for (release, has_shards) in [("1.35", false), ("1.36", true), ("1.37", true)] {
+        let options = StoreOptions { release: release.parse().expect("a release"), ..StoreOptions::default() };
+        let mut store = Store::new(BaseDocuments::default(), options, modified()).expect("a store");
+        let live = Arc::new(Live::new(store.snapshot()));
+        let http = Http::new(Endpoints { live, ..endpoints(snapshot(0), true) });
+        let v2: Value = serde_json::from_slice(&get(&http, "/openapi/v2", &[]).await.body).expect("JSON");
+        assert_eq!(v2["info"]["version"], release);
+        let content = Some(NOTES.into());
+        store.apply(vec![Change { name: "notes.yaml".into(), content }], modified());
+        let live = Arc::new(Live::new(store.snapshot()));
+        let http = Http::new(Endpoints { live, ..endpoints(snapshot(0), true) });
+        let document = get(&http, "/openapi/v3/apis/example.com/v1", &[]).await;
+        assert_eq!(document.text().contains("shardSelector"), has_shards, "{release}");
+    }
 }

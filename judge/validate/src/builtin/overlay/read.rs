@@ -1,7 +1,7 @@
 //! Reads the files.
 
 use super::native::Native;
-use super::{Action, Condition, Step, Steps, check};
+use super::{Action, Condition, Step, StepChange, Steps, check};
 use crate::Release;
 use crate::literal::Literal;
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
@@ -26,17 +26,33 @@ pub(super) fn problems(release: Release) -> Vec<String> {
     out
 }
 
-/// Reads the steps of definitions, in order. A definition without steps has an empty entry.
-pub(super) fn steps(definitions: &[&str], release: Release) -> Vec<Steps> {
+/// Reads the steps of definitions, in order, and the changes of steps. A definition without steps has an empty entry.
+pub(super) fn steps(definitions: &[&str], release: Release) -> (Vec<Steps>, Vec<StepChange>) {
     let mut out: Vec<Steps> = definitions.iter().map(|_| Steps::default()).collect();
+    let mut changes = Vec::new();
     each(|_, name, node| {
         for (at, _) in definitions.iter().enumerate().filter(|(_, definition)| **definition == name) {
             if let Some(place) = out.get_mut(at) {
                 *place = steps_of(node, release, &mut Vec::new());
+                changes_of(node, at, &mut changes);
             }
         }
     });
-    out
+    (out, changes)
+}
+
+/// Adds the changes of the steps and rules of a definition.
+fn changes_of(node: Node<'_>, at: usize, out: &mut Vec<StepChange>) {
+    let mut open: Vec<(Node<'_>, bool)> = node.pairs().map(|(key, list)| (list, key.text() == "disabled")).collect();
+    while let Some((node, is_disabled)) = open.pop() {
+        let first = |field: Node<'_>| field.text().split('.').next().map(str::to_owned);
+        let field = node.get("field").filter(|_| is_disabled).and_then(first);
+        let ends = [minor(node, "since"), minor(node, "until").map(|until| until + 1)];
+        for since in ends.into_iter().flatten() {
+            out.push(StepChange { at, field: field.clone(), since });
+        }
+        open.extend(node.items().chain(node.pairs().map(|(_, value)| value)).map(|below| (below, is_disabled)));
+    }
 }
 
 fn each(mut with: impl FnMut(&'static str, &str, Node<'_>)) {

@@ -198,7 +198,7 @@ impl<'r> Walk<'r> {
 
     /// Evaluates the rules of one value: `validateExpressions`.
     fn rules_of<'v>(&mut self, node: &'r Node<'r>, place: Place<'_, 'v, 'r>) {
-        let Some(compiled) = node.compiled(&self.rules.release) else {
+        let Some(compiled) = node.compiled(&self.rules.compiled_for) else {
             let reason = "failed to convert to declType for CEL validation rules";
             self.fail(place, format!("rule compiler initialization error: {reason}"));
             return;

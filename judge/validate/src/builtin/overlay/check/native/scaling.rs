@@ -102,10 +102,12 @@ fn autoscaler(at: &At<'_, '_>, found: &mut Found) {
     let spec = get(at.value, "spec");
     let path = at.path.child("spec");
     let old = at.scope.old.map(|old| get(old, "spec"));
-    let may_be_zero = Change::AutoscalersToZero.is_in(at.scope.metadata.release);
-    let least = i64::from(!may_be_zero && old.is_none_or(|old| number(old, "minReplicas") != Some(0)));
     let (min, max) = (number(spec, "minReplicas"), number(spec, "maxReplicas").unwrap_or(0));
-    if min.is_some_and(|min| min < least) {
+    let least = |min: i64| {
+        let was_zero = old.is_some_and(|old| number(old, "minReplicas") == Some(0));
+        i64::from(min < 1 && !was_zero && !at.scope.release.has(Change::AutoscalersToZero))
+    };
+    if let Some((_, least)) = min.map(|min| (min, least(min))).filter(|(min, least)| min < least) {
         let detail = format!("must be greater than or equal to {least}");
         found.invalid(&path.child("minReplicas"), get(spec, "minReplicas"), detail);
     }
