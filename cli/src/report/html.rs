@@ -2,7 +2,7 @@
 
 use super::document::{Block, Document, Entry, severity};
 use super::markup::html as escaped;
-use super::render;
+use super::{matrix, render};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use kubeshape_diff::Class;
 use sha2::{Digest, Sha256};
@@ -43,6 +43,7 @@ pub(crate) fn print(document: &Document) -> String {
     out.push_str("</header>\n");
     filters(document, &kinds, &mut out);
     out.push_str("<main>\n");
+    matrix::to_html(document, &mut out);
     changes(document, &mut out);
     if document.entries.iter().any(|entry| entry.is_finding) {
         out.push_str("<section>\n<h2>Findings</h2>\n");

@@ -32,6 +32,7 @@ export function FieldDetail({ detail, onPath }: { detail: Detail; onPath: (path:
         <span class="type-chip" data-field-type>{detail.type}</span>
         {detail.required && <span class="badge required">required</span>}
       </header>
+      {detail.lifecycle && <p class="card loss" data-field-lifecycle>{detail.lifecycle}</p>}
       <div data-field-description>
         {detail.description ? <Text text={detail.description} /> : <p class="muted">The definition has no description of this field.</p>}
       </div>

@@ -23,7 +23,7 @@ export type Rule = {
 };
 export type Detail = {
   error?: string; path: string; pointer: string; type: string; required: boolean; description: string;
-  facts: [string, string][]; merge: string | null; losses: string[];
+  facts: [string, string][]; merge: string | null; losses: string[]; lifecycle: string | null;
   declared: { pointer: string; input: string; line: number | null; column: number | null } | null;
   copies: Record<string, string>; rules: Rule[]; said: Finding[];
 };

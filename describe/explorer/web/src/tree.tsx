@@ -6,6 +6,7 @@ const ROW = 30;
 const BADGES: Record<string, string> = {
   required: "required", enum: "enum", rules: "rules", "list-map": "keyed", "list-set": "set", atomic: "atomic",
   preserved: "open", nullable: "nullable", lossy: "v2 loses",
+  alpha: "alpha", beta: "beta", deprecated: "deprecated",
 };
 
 type Props = {

@@ -1,12 +1,10 @@
 // The page says of a field what `kubeshape explain -o json` says. It needs the command: KUBESHAPE_COMMAND, or the one that the tests built.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { add, dist, launch, open, serve } from "./browser.mjs";
+import { add, command, dist, launch, noCommand, open, root, serve } from "./browser.mjs";
 
-const root = new URL("../../../../", import.meta.url).pathname;
-const command = process.env.KUBESHAPE_COMMAND ?? `${process.env.CARGO_TARGET_DIR ?? `${root}target`}/debug/kubeshape`;
 /** How many fields are read of one definition; they are spread over it. */
 const MOST = Number(process.env.KUBESHAPE_ALL ? 2_000 : 40);
 const own = ["docs/demo/widgets.yaml", "kubeshape/examples/crds/tabs.yaml"].map((path) => root + path);
@@ -19,7 +17,7 @@ const published = folder
   : [];
 const corpus = process.env.KUBESHAPE_CORPUS && process.env.KUBESHAPE_CORPUS_CRDS?.split(",").map((path) => `${process.env.KUBESHAPE_CORPUS}/${path}`);
 
-test("the text of fields equals that of explain", { skip: !existsSync(command) && "the command is not built" }, async () => {
+test("the text of fields equals that of explain", { skip: noCommand }, async () => {
   const [browser, site] = await Promise.all([launch(), serve(dist)]);
   for (const file of [...own, ...(corpus || [])]) {
     const { page, close } = await open(browser, site.address);
@@ -93,7 +91,7 @@ const trees = (page, text) => page.evaluate(async (text) => {
   return out;
 }, text);
 
-test("the nodes of the tree equal the lines of explain", { skip: !existsSync(command) && "the command is not built" }, async (context) => {
+test("the nodes of the tree equal the lines of explain", { skip: noCommand }, async (context) => {
   const [browser, site] = await Promise.all([launch(), serve(dist)]);
   const { page, close } = await open(browser, site.address);
   let count = 0;

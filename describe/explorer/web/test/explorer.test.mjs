@@ -1,13 +1,10 @@
 // The explorer in a real browser: `node --test test/`. KUBESHAPE_SITE is a folder that `kubeshape explore` wrote of docs/demo.
 import assert from "node:assert/strict";
 import { readFile, writeFile, mkdir } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
-import { add, dist, launch, open, serve } from "./browser.mjs";
+import { add, dist, launch, open, root, serve, violations } from "./browser.mjs";
 
-const root = new URL("../../../../", import.meta.url).pathname;
 const pictures = process.env.KUBESHAPE_PICTURES;
-const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const widgets = await readFile(`${root}docs/demo/widgets.yaml`, "utf8");
 let browser, site;
 before(async () => { [browser, site] = await Promise.all([launch(), serve(dist)]); });
@@ -20,13 +17,6 @@ async function started(text, options, name = "a.yaml") {
   await add(opened.page, [name, text]);
   await opened.page.waitForSelector(".row", { timeout: 60_000 });
   return opened;
-}
-
-/** What axe-core finds, in a line each. axe is injected through the debugger, which no policy of the page forbids. */
-async function violations(page) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document));
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).slice(0, 3).join(" ")}`);
 }
 
 async function picture(page, name) {

@@ -83,6 +83,13 @@ fn every_shape_says_where_a_field_is() {
         assert!(text[range].contains("colour"), "{shape}: {found}");
     }
     assert!(session.shape("example.com/v1", "Box", "v3")["error"].is_string());
+    let merge_keys = session.shape("example.com/v1", "Tab", "kustomize");
+    assert!(
+        merge_keys["text"].as_str().unwrap().contains(r#""x-kubernetes-patch-merge-key": "number""#),
+        "{merge_keys}"
+    );
+    let text = merge_keys["text"].as_str().unwrap();
+    assert!(session.locate("example.com/v1", "Tab", "kustomize", text, ".spec.ports").is_array());
 }
 
 #[test]
@@ -120,6 +127,25 @@ fn a_change_has_its_class_its_witness_and_its_field() {
     let change = &definition["changes"][0];
     assert_eq!((change["field"].as_str(), change["newLine"].as_u64()), (Some(".spec.size"), Some(19)));
     assert!(change["witness"]["text"].as_str().unwrap().contains("size: "), "{change}");
+}
+
+#[test]
+fn the_fields_of_another_text_are_a_tree() {
+    let next = TABS.replace("size: {type: integer, maximum: 9", "wide: {type: integer, maximum: 9");
+    let tree = session().tree_of(&next, "example.com/v1", "Tab");
+    assert!(tree["paths"].as_array().unwrap().contains(&".spec.wide".into()), "{tree}");
+    assert!(session().tree_of("a: 1", "example.com/v1", "Tab")["error"].is_string());
+}
+
+#[test]
+fn a_deprecated_field_has_a_lifecycle_and_a_mark() {
+    let mut session = Session::default();
+    session.set("tabs.yaml", TABS.replace("How large it is.", "\"Deprecated: use ports.\"").as_bytes());
+    let at = index(&mut session, ".spec.size");
+    assert_eq!(session.field("example.com/v1", "Tab", at)["lifecycle"], "Deprecated: use ports.");
+    let tree = session.tree("example.com/v1", "Tab");
+    let bit = tree["marksOf"].as_array().unwrap().iter().position(|mark| mark == "deprecated").unwrap();
+    assert_eq!(tree["marks"][at].as_u64().unwrap() >> bit & 1, 1);
 }
 
 #[test]
