@@ -68,6 +68,8 @@ pub(crate) fn test() -> Result {
         );
         return Ok(());
     }
+    // Reports, pages and the server are those of the command.
+    run(cargo("build").args(["--quiet", "-p", "kubeshape-cli", "--bin", "kubeshape"]))?;
     run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--silent"]).current_dir(WEB))?;
     run(Command::new("node").args(["--test", "--test-reporter=dot", "test/"]).current_dir(WEB))
 }

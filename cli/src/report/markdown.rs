@@ -10,8 +10,8 @@ use kubeshape_schema::Level;
 use std::fmt::Write;
 
 /// The headers of the tables of changes and of other findings.
-const CHANGES: &str = "| class | change | where |\n|---|---|---|";
-const FINDINGS: &str = "| | finding | where |\n|---|---|---|";
+const CHANGES: &str = "| class | change | where |\n| --- | --- | --- |";
+const FINDINGS: &str = "| | finding | where |\n| --- | --- | --- |";
 
 /// The maximum length of the document. A comment on GitHub can have 65,536 characters.
 const MOST: usize = 60_000;

@@ -140,7 +140,7 @@ pub(super) fn to_html(document: &Document, out: &mut String) {
 pub(super) fn to_markdown(document: &Document) -> String {
     let mut out = String::new();
     let Some(matrix) = Matrix::of(document, MOST_ROWS_OF_MARKDOWN) else { return out };
-    let _ = writeln!(out, "\n| | {} |\n|---|{}", matrix.releases.join(" | "), ":-:|".repeat(matrix.releases.len()));
+    let _ = writeln!(out, "\n| | {} |\n| --- |{}", matrix.releases.join(" | "), " :-: |".repeat(matrix.releases.len()));
     for row in &matrix.rows {
         let name = match row.finding {
             None => cell_code(row.name),
