@@ -77,6 +77,25 @@ pub(crate) fn is_ruled(declared: &Location) -> bool {
     schemas.into_iter().flatten().any(|schema| schema.get("x-kubernetes-validations").is_some())
 }
 
+/// How stable a field is: the name of the stage, and what its entries in `x-kubernetes-api-lifecycle` say.
+pub(crate) fn stage(declared: &Location) -> Option<(String, String)> {
+    let node = declared.node();
+    let entries = node.get("x-kubernetes-api-lifecycle")?.pairs().map(|(project, entry)| {
+        let text = |key: &str| entry.get(key).and_then(|value| value.as_str().map(str::to_owned));
+        let stage = text("status").unwrap_or_else(|| "new".to_owned());
+        let since = text("minVersion").map(|version| format!(" since {version}")).unwrap_or_default();
+        let gate = text("featureGate").map(|gate| format!(", behind the feature gate {gate}")).unwrap_or_default();
+        (project.text().to_owned(), stage.clone(), format!("{stage}{since}{gate}"))
+    });
+    let all: Vec<(String, String, String)> = entries.collect();
+    let (_, stage, _) = all.first()?;
+    let texts: Vec<String> = all
+        .iter()
+        .map(|(project, _, text)| if all.len() > 1 { format!("{project}: {text}") } else { text.clone() })
+        .collect();
+    Some((stage.clone(), texts.join("; ")))
+}
+
 /// What the releases say of the fields of a kind, and what its rules cost in the newest release.
 #[derive(Debug, Default)]
 pub(crate) struct Said {

@@ -4,7 +4,6 @@ use crate::definitions::Checked;
 use crate::field::{Places, Said};
 use crate::{copies, field, merge};
 use kubeshape::Kind;
-use kubeshape::lifecycle::warn::Schemas;
 use kubeshape::schema::Bump;
 use kubeshape_show::explain::{Field, fields};
 use serde_json::{Value, json};
@@ -65,7 +64,7 @@ impl Tree {
             }
         }
         let ruled = places.declared.iter().map(|at| at.as_ref().is_some_and(field::is_ruled)).collect();
-        let lifecycles = lifecycles(kind, &fields);
+        let lifecycles = lifecycles(&places, &fields);
         let depths = depths(&fields);
         let places = RefCell::new(places);
         Ok(Tree { fields, depths, places, losses, ruled, lifecycles, said: OnceCell::new() })
@@ -140,16 +139,11 @@ impl Tree {
     }
 }
 
-/// Returns how stable fields are, as the document says it (KEP-2558).
-fn lifecycles(kind: &Kind, fields: &[Field]) -> BTreeMap<usize, (String, String)> {
-    let mut schemas = Schemas::default();
-    if !kind.definition().is_built_in() {
-        schemas.add_annotated(kind.definition().location().document());
-    }
-    let found = fields.iter().enumerate().filter_map(|(at, field)| {
-        let declared = schemas.at(kind.api_version(), kind.kind(), &field.pointer);
-        let declared = declared.map(|found| (found.status.clone().unwrap_or_default(), found.to_string()));
-        let stage = declared.or_else(|| Some(("deprecated".to_owned(), deprecation(&field.description)?)));
+/// Returns how stable fields are: what `x-kubernetes-api-lifecycle` says (KEP-2558), or a paragraph of the description.
+fn lifecycles(places: &Places, fields: &[Field]) -> BTreeMap<usize, (String, String)> {
+    let found = fields.iter().zip(&places.declared).enumerate().filter_map(|(at, (field, declared))| {
+        let stage = declared.as_ref().and_then(field::stage);
+        let stage = stage.or_else(|| Some(("deprecated".to_owned(), deprecation(&field.description)?)));
         Some((at, stage?))
     });
     found.collect()

@@ -143,6 +143,12 @@ fn a_deprecated_field_has_a_lifecycle_and_a_mark() {
     session.set("tabs.yaml", TABS.replace("How large it is.", "\"Deprecated: use ports.\"").as_bytes());
     let at = index(&mut session, ".spec.size");
     assert_eq!(session.field("example.com/v1", "Tab", at)["lifecycle"], "Deprecated: use ports.");
+    let lifecycle = "x-kubernetes-api-lifecycle: {kubernetes: {minVersion: v1.20, status: alpha, featureGate: Wide}}";
+    let staged = TABS.replace("size: {type: integer", &format!("size: {{{lifecycle}, type: integer"));
+    let mut other = Session::default();
+    other.set("tabs.yaml", staged.as_bytes());
+    let field = other.field("example.com/v1", "Tab", at);
+    assert_eq!(field["lifecycle"], "alpha since v1.20, behind the feature gate Wide");
     let tree = session.tree("example.com/v1", "Tab");
     let bit = tree["marksOf"].as_array().unwrap().iter().position(|mark| mark == "deprecated").unwrap();
     assert_eq!(tree["marks"][at].as_u64().unwrap() >> bit & 1, 1);
