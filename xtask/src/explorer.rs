@@ -86,9 +86,9 @@ pub(crate) fn test(pictures: bool) -> Result {
     }
     let folder = std::path::absolute(PICTURES)?;
     run(tests.env("KUBESHAPE_PICTURES", &folder))?;
-    let picture = fs::read(folder.join("fields.png"))?;
+    let picture = fs::read(folder.join("example.png"))?;
     if picture.len() > LARGEST_PICTURE {
-        return Err(format!("fields.png has {} bytes; at most {LARGEST_PICTURE} fit into docs/", picture.len()).into());
+        return Err(format!("example.png has {} bytes; at most {LARGEST_PICTURE} fit into docs/", picture.len()).into());
     }
     fs::write("docs/explorer.png", picture)?;
     Ok(())

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Change, type Columns, type Compared, type Kind, type Shape, ask } from "./library";
 import { Code, Empty, Findings, Page, Pane, useAnswer, useRest } from "./parts";
-import { Tree } from "./tree";
+import { ROW, Tree, parents } from "./tree";
 
 const CLASSES = ["cosmetic", "compatible", "risky", "breaking"];
 
@@ -23,11 +23,17 @@ function Changes({ kind, text, changes, onPath }: { kind: Kind; text: string; ch
     return out;
   }, [columns, changes]);
   const found = useMemo(() => new Set(classes.keys()), [classes]);
+  const rows = useMemo(() => {
+    if (!columns?.paths) return 0;
+    const up = parents(columns), all = new Set<number>();
+    for (const index of found) for (let at = index; at >= 0 && !all.has(at); at = up[at]!) all.add(at);
+    return all.size;
+  }, [columns, found]);
   if (!columns?.paths || found.size === 0) return null;
   return (
     <>
       <h3>Where</h3>
-      <div class="changed-tree">
+      <div class="changed-tree" style={{ height: `${Math.min(rows, 9) * ROW + 2}px` }}>
         <Tree columns={columns} selected={selected} found={found} classes={classes}
           onSelect={(index) => { setSelected(index); }} />
       </div>

@@ -97,13 +97,26 @@ test("a definition is dropped, and its fields are shown", async () => {
   await close();
 });
 
+test("an example shows all that is known of a field", async () => {
+  const { page, wrong, close } = await open(browser, site.address);
+  await page.click("text=Try an example");
+  await page.click(".row .name >> text=/^beds$/");
+  await page.waitForSelector(".rule .bar");
+  assert.match(await page.textContent(".rule"), /a bed has no more planted rows than rows/);
+  assert.match(await page.textContent(".merge"), /Items merge by name/);
+  assert.deepEqual(await violations(page), []);
+  await picture(page, "example");
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
 test("the keyboard alone finds and shows a field, and the address leads to it", async () => {
   const { page, wrong, close } = await started(widgets);
   await page.keyboard.press("/");
   await page.keyboard.type("ports");
   await page.waitForFunction(() => document.querySelector(".count")?.textContent?.includes(" of "));
   await page.keyboard.press("ArrowDown");
-  for (let step = 0; step < 3 && (await page.textContent("[data-field-name]").catch(() => "")) !== "ports"; step++) {
+  for (let step = 0; step < 3 && (await page.locator("[data-field-name]").allTextContents())[0] !== "ports"; step++) {
     await page.keyboard.press("ArrowDown");
     await page.waitForTimeout(150);
   }
