@@ -4,7 +4,7 @@ export type Kind = {
   apiVersion: string; group: string; version: string; kind: string; plural: string | null;
   shortNames: string[] | null; scope: string | null; served: boolean | null; storage: boolean | null;
   deprecated: boolean; isCustomResource: boolean; definition: string; input: string; line: number | null;
-  /** Where a site has the fields of the kind. */
+  /** Where a site has the tree and the fields of the kind: the beginning of the names of two files. */
   file?: string;
 };
 export type Finding = {
