@@ -177,6 +177,11 @@ fn add(environment: &mut Environment<'static>, folder: &Path, format: DocsFormat
 }
 
 fn invalid(error: &Error) -> Fatal {
+    // An error in an included template is behind that of the template that includes it.
+    let mut error = error;
+    while let Some(cause) = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<Error>()) {
+        error = cause;
+    }
     let place = match (error.name(), error.line()) {
         (Some(name), Some(line)) => format!("{name}:{line}: "),
         _ => String::new(),

@@ -431,7 +431,7 @@ fn nested_objects_have_sections_with_links() {
     );
     assert!(page.contains("`[]Object`: [its fields](<#fields.spec.ports>)\n"), "{page}");
     assert!(page.contains("<a id=\"fields.spec.ports\"></a>\n\n### Fields of .spec.ports\n"), "{page}");
-    assert!(page.contains("#### .spec.ports[].number\n"), "{page}");
+    assert!(page.contains("#### .spec.ports\\[\\].number\n"), "{page}");
     folder.run("docs a.yaml -o html --to html --nested linked").says(0, &[]);
     let html = folder.read("html/example.com.v1/Tab.html");
     assert!(html.contains("<h3 class=\"of\" id=\"fields.spec\">Fields of <a href=\"#.spec\">.spec</a></h3>"), "{html}");

@@ -152,7 +152,7 @@ fn several_releases_are_a_matrix() {
     let row = "<th scope=\"row\"><code>odds.example.com</code></th><td class=\"bad\">✗ 1</td><td class=\"good\">✓</td>";
     assert!(page.contains(row), "{page}");
     // The finding that only one release has follows its definition, and leads to its details.
-    let row = "<code>both/a.yaml:17:46</code></a></th><td class=\"bad\">✗</td><td class=\"none\"></td>";
+    let row = "<code>both/a.yaml:19:48</code></a></th><td class=\"bad\">✗</td><td class=\"none\"></td>";
     assert!(page.contains("<tr class=\"of\"><th scope=\"row\"><a href=\"#f0\">") && page.contains(row), "{page}");
     let run = folder.run("check both --kubernetes 1.28..1.30 --output-format markdown");
     let table = "|  | 1.28 | 1.29 | 1.30 |\n| --- | :-: | :-: | :-: |\n| `odds.example.com` | ✗ 1 | ✓ | ✓ |\n";

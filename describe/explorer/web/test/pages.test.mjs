@@ -65,6 +65,8 @@ const run = (...options) => new Promise((resolve, reject) =>
   execFile(command, options, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 28 }, (error, out, err) =>
     (error && error.code !== 1 ? reject(new Error(`${options.join(" ")}: ${err}`)) : resolve(out))));
 
+const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+
 /** The rules of HTML and of accessibility. Rules about style are left out. */
 const validator = new HtmlValidate({ root: true, extends: ["html-validate:standard", "html-validate:a11y"] });
 async function isValid(name, text) {
@@ -100,7 +102,7 @@ for (const [name, options] of Object.entries(REPORTS)) {
       page.on("dialog", () => wrong.push("a dialog"));
       assert.match(await page.textContent(".verdict"), /\S/);
       assert.deepEqual(await violations(page), [], JSON.stringify(view));
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the screen");
+      assert.ok(await fits(page), "the page is wider than the screen");
       assert.equal(await page.locator("img, script").count(), 0);
       assert.deepEqual(wrong, []);
       await close();
@@ -173,10 +175,12 @@ for (const nested of ["inline", "linked"]) {
     assert.equal(await page.locator(".entry:visible").count(), 1);
     await page.keyboard.press("Escape");
     await page.fill("#words", "tabs");
-    await page.click(".entry:visible a >> text=v1");
+    await page.click(".entry:visible a[href='example.com.v1/Tab.html']");
     await page.waitForURL(/Tab\.html$/);
     assert.deepEqual(await violations(page), []);
     assert.equal(await page.locator("img").count(), 0);
+    await page.setViewportSize({ width: 360, height: 740 });
+    assert.ok(await fits(page), "the page is wider than the screen");
     if (nested === "linked") {
       await page.click("section >> text=its fields >> nth=0");
       assert.match(page.url(), /#fields\.[a-z]+$/);
@@ -222,7 +226,7 @@ test("the first view of a written site needs no WebAssembly", { skip: noCommand 
 
 /** A server, until it says where it is. */
 async function server(...options) {
-  const child = spawn(command, ["serve", ...options, "--listen", "127.0.0.1:0"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(command, ["serve", ...options, "--listen", "127.0.0.1:0"], { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
   let out = "";
   for await (const part of child.stdout) {
     out += part;
