@@ -105,7 +105,10 @@ impl<'d> Matrix<'d> {
 /// Appends the matrix as a section of a page.
 pub(super) fn to_html(document: &Document, out: &mut String) {
     let Some(matrix) = Matrix::of(document, MOST_ROWS) else { return };
-    out.push_str("<section>\n<h2>Releases</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Releases\">\n<table class=\"matrix\">\n<thead>\n<tr><td></td>");
+    out.push_str(
+        "<section>\n<h2>Releases</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Releases\">\n\
+         <table class=\"matrix\">\n<thead>\n<tr><td></td>",
+    );
     for release in &matrix.releases {
         let _ = write!(out, "<th scope=\"col\">{}</th>", html(release));
     }

@@ -57,8 +57,8 @@ impl Places {
     }
 }
 
-/// Where rules about a field are declared: at the field, and at the items of a list or the values of a map, which are no
-/// fields. Each with what the rules are about.
+/// Where rules about a field are declared: at the field, and at the items of a list or the values of a map, which are
+/// no fields. Each with what the rules are about.
 fn places(own: Location) -> Vec<(&'static str, Location)> {
     let node = own.node();
     let items = node.get("items").map(|items| own.at(items));

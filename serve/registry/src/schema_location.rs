@@ -74,8 +74,8 @@ fn followed<'a>(root: Option<Node<'a>>, schema: Node<'a>, get: &mut Get<'_, 'a>)
 
 /// Finds where the schemas of many values of a kind are declared.
 ///
-/// [`Kind::declared`] reads the fields next to the one that it looks for. This type reads them once, so that the work for
-/// all fields of a kind grows with their number.
+/// [`Kind::declared`] reads the fields next to the one that it looks for. This type reads them once, so that the work
+/// for all fields of a kind grows with their number.
 #[derive(Debug)]
 pub struct Declarations<'k> {
     kind: &'k Kind,
