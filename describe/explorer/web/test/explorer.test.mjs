@@ -155,6 +155,9 @@ test("an object is judged at its lines, and what is stored is shown", async () =
 test("shapes mark the selected field and say what they lose", async () => {
   const { page, wrong, close } = await started(crd("{spec: {type: object, properties: {size: {type: integer, nullable: true}}}}"));
   await page.click(".row .name >> text=/^size$/");
+  await page.click(".loss button.code");
+  await page.waitForSelector(".loss .page .prose");
+  assert.deepEqual(await violations(page), []);
   await page.click(".views >> text=Shapes");
   await page.waitForFunction(() => [...document.querySelectorAll(".pane")].every((pane) => pane.shadowRoot?.querySelector(".cm-field")));
   await page.waitForSelector("text=1 loss");
