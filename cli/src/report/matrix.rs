@@ -151,8 +151,11 @@ pub(super) fn to_markdown(document: &Document) -> String {
                 format!("{} (`{}`) {}", markdown(entry.finding.title()), entry.finding.code, cell_code(&place(entry)))
             }
         };
-        let cells: Vec<String> = row.cells.iter().map(|cell| cell.sign()).collect();
-        let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));
+        let _ = write!(out, "| {name} |");
+        for sign in row.cells.iter().map(|cell| cell.sign()) {
+            out.push_str(&if sign.is_empty() { " |".to_owned() } else { format!(" {sign} |") });
+        }
+        out.push('\n');
     }
     let _ = writeln!(out, "\n{LEGEND}");
     if matrix.left > 0 {
