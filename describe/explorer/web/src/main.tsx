@@ -208,7 +208,7 @@ function App() {
       const is = (kind: Kind) => kind.apiVersion === now.apiVersion && kind.kind === now.kind;
       const first = kinds.find(is) ?? kinds.find((kind) => kind.storage) ?? kinds[0];
       // Its fields load while the page is made.
-      if (first?.file) void source.columns(first);
+      if (first?.file) source.columns(first).catch(() => undefined);
       show(kinds);
     });
     const hash = () => setPlace(read());
