@@ -153,7 +153,8 @@ pub(super) fn to_markdown(document: &Document) -> String {
         };
         let _ = write!(out, "| {name} |");
         for sign in row.cells.iter().map(|cell| cell.sign()) {
-            out.push_str(&if sign.is_empty() { " |".to_owned() } else { format!(" {sign} |") });
+            let blank = if sign.is_empty() { "" } else { " " };
+            let _ = write!(out, "{blank}{sign} |");
         }
         out.push('\n');
     }
