@@ -108,7 +108,24 @@ pub fn check_kind(api_version: &str, kind: &str, object: Value<'_>) -> Result<()
     if found != api_version {
         return Err(other_version(found, api_version));
     }
+    if found_kind != kind {
+        return Err(format!(
+            "{found_kind} in version {} cannot be handled as a {kind}: converting ({version}.{found_kind}) to ({}.{kind}): \
+             unknown conversion",
+            GoQuoted(version),
+            internal_package(group)
+        ));
+    }
     Ok(())
+}
+
+/// Returns the name of the Go package with the internal types of a group.
+fn internal_package(group: &str) -> &str {
+    match group {
+        "" | "events.k8s.io" => "core",
+        "internal.apiserver.k8s.io" => "apiserverinternal",
+        group => group.split('.').next().unwrap_or_default(),
+    }
 }
 
 /// Returns the message about an object of another API version than that of the endpoint.
@@ -190,10 +207,8 @@ pub fn check_name(url: Url<'_>) -> Result<(), String> {
 /// (`AllowUnconditionalUpdate`, `Update` of the generic registry). The server checks nothing else then.
 pub fn missing_version(object: Value<'_>, release: Release) -> Option<Error> {
     let path = Path::Base("metadata");
-    let zero = match Change::ValuesInJson.is_in(release) {
-        true => BadValue::Json("0".to_owned()),
-        false => BadValue::Printed("0x0".to_owned()),
-    };
+    let is_json = Change::ValuesInJson.is_in(release);
+    let zero = if is_json { BadValue::Json("0".to_owned()) } else { BadValue::Printed("0x0".to_owned()) };
     let version = text_of(object, "resourceVersion");
     // Go's number 0 is no version.
     let is_missing = version.bytes().all(|byte| byte == b'0');

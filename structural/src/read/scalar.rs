@@ -20,13 +20,13 @@ pub(super) fn time<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
 pub(super) fn bytes<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> &'a [u8] {
     const EXPECTED: &str = "base64";
     match node.kind() {
-        Kind::Str => match base64::decode(node.text()) {
-            Some(bytes) => reader.arena().alloc_slice_copy(&bytes),
-            None => {
+        Kind::Str => {
+            let bytes = base64::decode(node.text());
+            if bytes.is_none() {
                 reader.wrong_type(node, EXPECTED);
-                &[]
             }
-        },
+            reader.arena().alloc_slice_copy(&bytes.unwrap_or_default())
+        }
         Kind::Seq => reader.list(node, EXPECTED, |reader, item| {
             let byte = item.as_number().and_then(|number| match number {
                 Number::Int(n) => u8::try_from(n).ok(),

@@ -33,6 +33,9 @@ fn the_kind_must_be_that_of_the_endpoint() {
     let unknown = "Bogus in version \"v1\" cannot be handled as a Deployment: no kind \"Bogus\" is registered for version \
                    \"apps/v1\" in scheme \"pkg/runtime/scheme.go:111\"";
     assert_eq!(refusal(json!({"apiVersion": "apps/v1", "kind": "Bogus"})).as_deref(), Some(unknown));
+    let other = "StatefulSet in version \"v1\" cannot be handled as a Deployment: converting (v1.StatefulSet) to \
+                 (apps.Deployment): unknown conversion";
+    assert_eq!(refusal(json!({"kind": "StatefulSet"})).as_deref(), Some(other));
     let version = "the API version in the data (apps/v1beta1) does not match the expected API version (apps/v1)";
     assert_eq!(refusal(json!({"apiVersion": "apps/v1beta1", "kind": "Deployment"})).as_deref(), Some(version));
 }

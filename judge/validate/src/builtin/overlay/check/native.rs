@@ -5,15 +5,18 @@ mod access;
 mod admission;
 mod apps;
 mod batch;
+mod certificates;
 mod common;
 mod core;
 mod devices;
+mod flow;
 mod limits;
 mod misc;
 mod network;
 mod others;
 mod pods;
 mod scaling;
+mod services;
 mod storage;
 mod warnings;
 
@@ -28,20 +31,23 @@ pub(super) type Check = fn(&At<'_, '_>, &mut Found);
 /// The rules of a group, by name.
 type Names = &'static [(&'static str, Check)];
 
-const GROUPS: [Names; 15] = [
+const GROUPS: [Names; 18] = [
     METADATA,
     access::NAMES,
     admission::NAMES,
     apps::NAMES,
     batch::NAMES,
+    certificates::NAMES,
     core::NAMES,
     devices::NAMES,
+    flow::NAMES,
     limits::NAMES,
     misc::NAMES,
     network::NAMES,
     others::NAMES,
     pods::NAMES,
     scaling::NAMES,
+    services::NAMES,
     storage::NAMES,
     warnings::NAMES,
 ];
