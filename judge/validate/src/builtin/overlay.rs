@@ -66,8 +66,10 @@
 
 mod autoscaler;
 mod check;
+mod edit;
 mod native;
 mod read;
+mod request;
 mod run;
 mod service;
 
@@ -78,7 +80,7 @@ pub(super) use check::{Found, Scope};
 use kubeshape_cel::{Env, Program, Type};
 use kubeshape_value::Value;
 use native::Native;
-pub(super) use native::Request;
+pub(super) use request::Request;
 use std::sync::OnceLock;
 
 /// The steps of all structs of a kind.
