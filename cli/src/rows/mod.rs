@@ -20,7 +20,7 @@
 
 mod convert;
 pub(crate) mod json;
-mod row;
+pub(crate) mod row;
 
 use crate::validate::texts;
 use crate::{check, diff};

@@ -7,7 +7,7 @@
 mod destination;
 mod overlay;
 mod references;
-mod section;
+pub(crate) mod section;
 
 pub use destination::{Destination, SharedParts};
 pub use overlay::{Members, Overlay};

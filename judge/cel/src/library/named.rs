@@ -1,6 +1,6 @@
 //! Named formats, such as `format.dns1123Label()`.
 
-use crate::decls::Name;
+use crate::decls::name::Name;
 use crate::value::time::Timestamp;
 use kubeshape_schema::names::{
     dns1035_label, dns1123_label, dns1123_subdomain, label_value, mask_trailing_dash, qualified_name,
