@@ -315,6 +315,13 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]
     pub(crate) onto: Option<PathBuf>,
 
+    /// ValidatingAdmissionPolicies whose expressions become rules of the definitions: files and folders (repeatable)
+    ///
+    /// For `--to crd`. A policy is used for the versions of a definition that it is about. Its bindings may be among the
+    /// files; without them, it is used for all objects. What a rule cannot say is reported.
+    #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
+    pub(crate) rules_from: Vec<PathBuf>,
+
     /// Also publish versions that are not served
     #[arg(long)]
     pub(crate) all_versions: bool,

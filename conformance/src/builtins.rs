@@ -205,18 +205,8 @@ impl Subject {
     }
 
     /// Returns the key under which the server stores the object of an update.
-    fn key(&self, _: &Case, namespace: Option<&str>, name: Option<&str>) -> String {
-        // Resources whose objects are stored under an older name.
-        let folder = match self.plural.as_str() {
-            "endpoints" => "services/endpoints",
-            "ingresses" => "ingress",
-            "nodes" => "minions",
-            "replicationcontrollers" => "controllers",
-            "services" => "services/specs",
-            other => other,
-        };
-        let parts = [Some("/registry"), Some(folder), namespace, name];
-        parts.into_iter().flatten().collect::<Vec<_>>().join("/")
+    fn key(&self, case: &Case, namespace: Option<&str>, name: Option<&str>) -> String {
+        body::storage_key(&case.group, &self.plural, namespace, name)
     }
 }
 
@@ -478,7 +468,8 @@ fn answer(subject: &Subject, case: &Case) -> Ours {
                 Ok(old) => stored_before(old.value, strategy.is_namespaced(), &arena),
                 Err(message) => return Ours::Unjudged(format!("the old object: {message}")),
             };
-            if let Some(conflict) = body::conflict(decoded.value, old, &subject.key(case, namespace, of_old("name"))) {
+            if let Some(conflict) = body::conflict(decoded.value, old, || subject.key(case, namespace, of_old("name")))
+            {
                 let resource = subject.resource(case);
                 let name = of_old("name").unwrap_or_default();
                 return Ours::Conflict(match conflict {

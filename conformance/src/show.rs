@@ -186,7 +186,7 @@ fn cells(ours: &[Cell], theirs: &Value) -> Verdict {
     golden::first_difference(&ours, theirs).map_or(Verdict::Equal, Verdict::Differing)
 }
 
-fn column(value: &Value) -> Column<'_> {
+fn column(value: &Value) -> Column<&str> {
     Column {
         name: text(value, "name"),
         column_type: text(value, "type"),
@@ -209,7 +209,7 @@ fn tables(file: &Path, table: &mut Table) {
     let now = Time(946_684_800);
     for (number, record) in records::<Value>(file, table).into_iter().enumerate() {
         let label = format!("{number} {}", record["crd"]);
-        let columns: Vec<Column<'_>> = record["columns"].as_array().into_iter().flatten().map(column).collect();
+        let columns: Vec<Column<&str>> = record["columns"].as_array().into_iter().flatten().map(column).collect();
         let convertor = Convertor::new(&columns);
         let error = convertor.as_ref().err().map(ToString::to_string);
         table.add("tables accepted", &label, equal(&error.as_deref(), &record["error"].as_str()));
@@ -236,7 +236,7 @@ fn upstream_tables(folder: &Path, table: &mut Table) {
         let arena = Bump::new();
         let templates = call.inputs["templates"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let heads = call.inputs["headers"].as_array().map_or(&[][..], Vec::as_slice);
-        let columns: Vec<Column<'_>> = heads
+        let columns: Vec<Column<&str>> = heads
             .iter()
             .skip(1)
             .zip(templates)

@@ -47,15 +47,18 @@ pub struct Crd<'a> {
     pub names_at: u32,
 }
 
-/// The parts of `status` that discovery uses.
+/// The parts of `status` that discovery and validation use. If two conditions have the same type, the first one is used
+/// (upstream: `IsCRDConditionTrue`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Status<'a> {
     /// `acceptedNames`, without defaults.
     pub accepted: Option<Names<'a>>,
+    /// `storedVersions`
+    pub stored_versions: Option<&'a [&'a str]>,
     /// Whether the condition `Established` is true; `None` if it is absent.
     pub established: Option<bool>,
-    /// Whether the condition `Terminating` is true.
-    pub terminating: bool,
+    /// Whether the condition `Terminating` is true; `None` if it is absent.
+    pub terminating: Option<bool>,
 }
 
 /// `spec.names`
@@ -93,39 +96,64 @@ pub struct Version<'a> {
     /// Whether `subresources.status` is present.
     pub status: bool,
     /// `subresources.scale`
-    pub scale: Option<Scale<'a>>,
+    pub scale: Option<Scale<&'a str>>,
     /// `additionalPrinterColumns`
-    pub columns: &'a [Column<'a>],
+    pub columns: &'a [Column<&'a str>],
     /// JSON paths of `selectableFields`, as written.
     pub selectable_fields: &'a [&'a str],
     /// Location: the version's entry in the tape. For a v1beta1 manifest without `versions`, it is the entry of `spec`.
     pub at: u32,
 }
 
-/// `subresources.scale`
+/// `subresources.scale`, with strings of type `S`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Scale<'a> {
+pub struct Scale<S> {
     /// `specReplicasPath`
-    pub spec_replicas_path: &'a str,
+    pub spec_replicas_path: S,
     /// `statusReplicasPath`
-    pub status_replicas_path: &'a str,
+    pub status_replicas_path: S,
     /// `labelSelectorPath`
-    pub label_selector_path: Option<&'a str>,
+    pub label_selector_path: Option<S>,
 }
 
-/// One of `additionalPrinterColumns`.
+impl<S: AsRef<str>> Scale<S> {
+    /// Returns the same with other strings.
+    pub fn map<'s, T>(&'s self, mut string: impl FnMut(&'s str) -> T) -> Scale<T> {
+        Scale {
+            spec_replicas_path: string(self.spec_replicas_path.as_ref()),
+            status_replicas_path: string(self.status_replicas_path.as_ref()),
+            label_selector_path: self.label_selector_path.as_ref().map(|path| string(path.as_ref())),
+        }
+    }
+}
+
+/// One of `additionalPrinterColumns`, with strings of type `S`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Column<'a> {
-    /// `name`
-    pub name: &'a str,
-    /// `type`
-    pub column_type: &'a str,
-    /// `format`
-    pub format: &'a str,
+pub struct Column<S> {
+    /// `name`: the header.
+    pub name: S,
+    /// `type`: `string`, `integer`, `date` …
+    pub column_type: S,
+    /// `format`; `name` marks the column with the name of the object.
+    pub format: S,
     /// `description`
-    pub description: &'a str,
-    /// `priority`
+    pub description: S,
+    /// `priority`: 0 is always shown, higher priorities with `-o wide`.
     pub priority: i32,
     /// `jsonPath` (v1beta1: `JSONPath`)
-    pub json_path: &'a str,
+    pub json_path: S,
+}
+
+impl<S: AsRef<str>> Column<S> {
+    /// Returns the same with other strings.
+    pub fn map<'s, T>(&'s self, string: impl Fn(&'s str) -> T) -> Column<T> {
+        Column {
+            name: string(self.name.as_ref()),
+            column_type: string(self.column_type.as_ref()),
+            format: string(self.format.as_ref()),
+            description: string(self.description.as_ref()),
+            priority: self.priority,
+            json_path: string(self.json_path.as_ref()),
+        }
+    }
 }

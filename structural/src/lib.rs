@@ -65,6 +65,7 @@ pub mod read;
 pub mod regex;
 mod structural;
 mod unfold;
+pub mod written;
 
 pub use check::{validate, validate_undocumented};
 pub use convert::{ConvertError, ConvertErrorKind, convert};

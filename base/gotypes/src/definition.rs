@@ -25,7 +25,7 @@ pub static DEFINITION: Type = Of(&Struct {
 });
 
 /// `CustomResourceDefinitionSpec`
-static SPEC: Struct = Struct {
+pub static SPEC: Struct = Struct {
     name: "CustomResourceDefinitionSpec",
     fields: &[
         field("group", STRING, Always),
@@ -38,7 +38,7 @@ static SPEC: Struct = Struct {
 };
 
 /// `CustomResourceDefinitionNames`
-static NAMES: Struct = Struct {
+pub static NAMES: Struct = Struct {
     name: "CustomResourceDefinitionNames",
     fields: &[
         field("plural", STRING, Always),
@@ -51,7 +51,7 @@ static NAMES: Struct = Struct {
 };
 
 /// `CustomResourceDefinitionVersion`
-static VERSION: Struct = Struct {
+pub static VERSION: Struct = Struct {
     name: "CustomResourceDefinitionVersion",
     fields: &[
         field("name", STRING, Always),
@@ -71,11 +71,11 @@ static VERSION: Struct = Struct {
 };
 
 /// `CustomResourceValidation`
-static VALIDATION: Struct =
+pub static VALIDATION: Struct =
     Struct { name: "CustomResourceValidation", fields: &[field("openAPIV3Schema", Of(&SCHEMA_PROPS), Set)] };
 
 /// `CustomResourceSubresources`
-static SUBRESOURCES: Struct = Struct {
+pub static SUBRESOURCES: Struct = Struct {
     name: "CustomResourceSubresources",
     fields: &[
         field("status", Of(&Struct { name: "CustomResourceSubresourceStatus", fields: &[] }), Set),
@@ -84,7 +84,7 @@ static SUBRESOURCES: Struct = Struct {
 };
 
 /// `CustomResourceSubresourceScale`
-static SCALE: Struct = Struct {
+pub static SCALE: Struct = Struct {
     name: "CustomResourceSubresourceScale",
     fields: &[
         field("specReplicasPath", STRING, Always),
@@ -94,7 +94,7 @@ static SCALE: Struct = Struct {
 };
 
 /// `CustomResourceColumnDefinition`
-static COLUMN: Struct = Struct {
+pub static COLUMN: Struct = Struct {
     name: "CustomResourceColumnDefinition",
     fields: &[
         field("name", STRING, Always),

@@ -2,7 +2,7 @@
 
 use crate::{Field, Printed, Struct, Type};
 use kubeshape_value::{Map, Value};
-use kubeshape_yaml::go::Time;
+use kubeshape_yaml::go::{Time, varint};
 
 /// Appends a decoded struct as a message. Fields without a number are skipped.
 pub fn protobuf(ty: &Struct, value: Value<'_>, out: &mut Vec<u8>) {
@@ -64,8 +64,8 @@ fn content(ty: &Type, at: u32, value: Value<'_>, out: &mut Vec<u8>) {
 
 /// Appends a field with bytes or a message.
 pub fn bytes(out: &mut Vec<u8>, number: u32, content: &[u8]) {
-    varint(out, u64::from(number << 3 | 2));
-    varint(out, content.len() as u64);
+    varint::write(out, u64::from(number << 3 | 2));
+    varint::write(out, content.len() as u64);
     out.extend_from_slice(content);
 }
 
@@ -76,25 +76,6 @@ pub fn text(out: &mut Vec<u8>, number: u32, content: &str) {
 
 /// Appends a field with a number.
 pub fn number(out: &mut Vec<u8>, field: u32, value: i64) {
-    varint(out, u64::from(field << 3));
-    varint(out, value.cast_unsigned());
-}
-
-fn varint(out: &mut Vec<u8>, value: u64) {
-    let (bytes, length) = varint_of(value);
-    out.extend_from_slice(bytes.get(..length).unwrap_or_default());
-}
-
-/// Returns the bytes of a number, and their count.
-pub fn varint_of(mut value: u64) -> ([u8; 10], usize) {
-    let mut bytes = [0; 10];
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = (value & 0x7f) as u8;
-        value >>= 7;
-        if value == 0 {
-            return (bytes, at + 1);
-        }
-        *byte |= 0x80;
-    }
-    (bytes, bytes.len())
+    varint::write(out, u64::from(field << 3));
+    varint::write(out, value.cast_unsigned());
 }

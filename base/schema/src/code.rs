@@ -375,6 +375,9 @@ codes! {
     PolicyType = 8122, Warning, "An expression of an admission policy does not fit a kind that the policy is about.";
     PolicyUnused = 8123, Warning, "An admission policy, a binding or a parameter is not used.";
     PolicyNotServed = 8124, Error, "The release does not serve the kind of the admission policy.";
+    PolicyExpression = 8125, Widened, "An expression of an admission policy cannot be a rule of a definition.";
+    PolicySelects = 8126, Widened, "An admission policy is not about all objects of a kind, so it gives no rules.";
+    PolicyAnswer = 8127, Approximated, "A rule refuses other requests, or with other words, than the admission policy.";
     // 83xx: the lifecycle of fields
     LifecycleSource = 8301, Error, "A file is not Go.";
     LifecycleTag = 8302, Error, "A lifecycle tag is not written correctly.";

@@ -78,6 +78,27 @@ impl<'a> Gvk<'a> {
     }
 }
 
+/// Returns the group and the version of an `apiVersion`; the group of the core is empty.
+///
+/// # Errors
+/// Returns the message of upstream's `ParseGroupVersion` about an `apiVersion` with more than one slash.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::parse_group_version;
+///
+/// assert_eq!(parse_group_version("apps/v1"), Ok(("apps", "v1")));
+/// assert_eq!(parse_group_version("v1"), Ok(("", "v1")));
+/// assert_eq!(parse_group_version("a/b/c").unwrap_err(), "unexpected GroupVersion string: a/b/c");
+/// ```
+pub fn parse_group_version(text: &str) -> Result<(&str, &str), String> {
+    match text.split_once('/') {
+        Some((_, version)) if version.contains('/') => Err(format!("unexpected GroupVersion string: {text}")),
+        Some(parts) => Ok(parts),
+        None => Ok(("", text)),
+    }
+}
+
 impl Ord for Gvk<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.parts().cmp(&other.parts())

@@ -44,7 +44,7 @@ mod same;
 pub use bumpalo::Bump;
 pub use code::{Code, NoteKind};
 pub use dialect::Dialect;
-pub use gvk::Gvk;
+pub use gvk::{Gvk, parse_group_version};
 pub use json::Json;
 pub use kubeshape_yaml::go::escape;
 pub use level::{Level, LevelRules, Levels, Selector, SelectorError};

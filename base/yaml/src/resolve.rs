@@ -1,9 +1,8 @@
 //! What a scalar means: the resolution of go-yaml's second version, which Kubernetes uses.
 
 use crate::Kind;
+use crate::go::base64;
 use crate::go::number::{self, Number};
-use base64::Engine as _;
-use base64::engine::general_purpose::{GeneralPurpose, PAD};
 
 /// The tags that change how a scalar is read. All others are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -434,15 +433,9 @@ pub(crate) fn key(value: Value) -> Key {
     }
 }
 
-/// Go's standard encoding, which ignores the unused bits of the last digit.
-const BASE64: GeneralPurpose =
-    GeneralPurpose::new(&base64::alphabet::STANDARD, PAD.with_decode_allow_trailing_bits(true));
-
-/// Decodes base64 as Go's standard encoding does: line breaks are skipped, and padding is required. Bytes that are not
-/// UTF-8 become U+FFFD each.
+/// Decodes base64 as Go's standard encoding does. Bytes that are not UTF-8 become U+FFFD each.
 pub(crate) fn binary(text: &str) -> Option<String> {
-    let digits: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
-    let out = BASE64.decode(digits).ok()?;
+    let out = base64::decode(text)?;
     let mut text = String::with_capacity(out.len());
     for chunk in out.utf8_chunks() {
         text.push_str(chunk.valid());

@@ -20,12 +20,22 @@ pub(crate) enum Shape {
     Kustomize,
     /// The CEL rules of a CustomResourceDefinition as a ValidatingAdmissionPolicy
     Policy,
+    /// The CustomResourceDefinition with the expressions of admission policies as rules (--rules-from)
+    Crd,
 }
 
 impl Shape {
     /// All shapes in the order in which their results are written.
-    pub(crate) const ALL: [Shape; 7] =
-        [Shape::V3, Shape::V2, Shape::Smd, Shape::JsonSchema, Shape::Structural, Shape::Kustomize, Shape::Policy];
+    pub(crate) const ALL: [Shape; 8] = [
+        Shape::V3,
+        Shape::V2,
+        Shape::Smd,
+        Shape::JsonSchema,
+        Shape::Structural,
+        Shape::Kustomize,
+        Shape::Policy,
+        Shape::Crd,
+    ];
 
     /// The word on the command line and in reports.
     pub(crate) fn name(self) -> &'static str {
@@ -37,7 +47,7 @@ impl Shape {
         match self {
             Shape::V3 => Some(kubeshape_schema::Dialect::V3),
             Shape::V2 => Some(kubeshape_schema::Dialect::V2),
-            Shape::Smd | Shape::JsonSchema | Shape::Structural | Shape::Kustomize | Shape::Policy => None,
+            Shape::Smd | Shape::JsonSchema | Shape::Structural | Shape::Kustomize | Shape::Policy | Shape::Crd => None,
         }
     }
 }
@@ -52,6 +62,7 @@ impl From<Shape> for kubeshape_input::Shape {
             Shape::Structural => Self::Structural,
             Shape::Kustomize => Self::Kustomize,
             Shape::Policy => Self::Policy,
+            Shape::Crd => Self::Crd,
         }
     }
 }

@@ -56,7 +56,7 @@ enum Access {
 }
 
 /// All options with paths, except those of [`OF_NAMED_FILES`]. `objects` can be written because of `write-back`.
-const PATHS: [(&str, Access); 16] = [
+const PATHS: [(&str, Access); 17] = [
     ("base", Access::Reads),
     ("data", Access::Writes),
     ("exempt", Access::Reads),
@@ -70,6 +70,7 @@ const PATHS: [(&str, Access); 16] = [
     ("output", Access::Writes),
     ("params", Access::Reads),
     ("policies", Access::Reads),
+    ("rules-from", Access::Reads),
     ("report", Access::Writes),
     ("schemas", Access::Reads),
     ("types", Access::Reads),

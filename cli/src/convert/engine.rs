@@ -2,6 +2,7 @@
 
 use super::documents::{self, Settings};
 use super::plan::{Plan, Target};
+use super::rules::Rules as PolicyRules;
 use crate::args::{self, ConvertArgs, Per, Shape};
 use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, gather};
@@ -18,7 +19,7 @@ use kubeshape_registry::KindNames;
 use kubeshape_schema::read::Rules;
 use kubeshape_schema::{Bump, Code, Note, Property};
 use kubeshape_structural::{Crd, Version};
-use kubeshape_yaml::{Limits, Tape};
+use kubeshape_yaml::{Limits, Node, Tape};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -30,6 +31,8 @@ pub(crate) struct Engine {
     targets: Vec<Target>,
     pretty: bool,
     release: kubeshape_policy::Release,
+    /// The policies for `--to crd`.
+    rules: Option<PolicyRules>,
     losses: bool,
     settings: Settings,
     /// A published document with the definitions of metadata, if they are needed.
@@ -118,15 +121,17 @@ impl Engine {
             settings: Settings::new(args, losses),
             metadata,
             onto,
+            rules: PolicyRules::new(args)?,
         })
     }
 
-    /// Converts one CustomResourceDefinition.
+    /// Converts one CustomResourceDefinition, whose manifest is `manifest`.
     ///
     /// # Errors
     /// Returns the errors of the sink.
     pub(crate) fn convert<'a>(
         &'a self,
+        manifest: Node<'_>,
         crd: &'a Crd<'a>,
         arena: &'a Bump,
         scratch: &mut Scratch,
@@ -163,6 +168,8 @@ impl Engine {
                     continue;
                 }
                 self.smd(*target, crd, &resource, scratch, sink)?;
+            } else if target.shape == Shape::Crd {
+                self.definition(*target, manifest, crd, scratch, sink)?;
             } else {
                 for version in published().filter(|version| is_wanted(version)) {
                     scratch.bytes.clear();
@@ -214,6 +221,29 @@ impl Engine {
         let schemas = tape.document(source).root().and_then(|root| root.get("components")?.get("schemas"));
         let mut reader = kubeshape_schema::read::Reader::new(arena, Rules::Document(Profile::Faithful));
         schemas.map_or(&[], |schemas| reader.properties(schemas))
+    }
+
+    /// Passes the definition with the rules of policies to the sink, if there are any for it.
+    fn definition<'a>(
+        &self,
+        target: Target,
+        manifest: Node<'_>,
+        crd: &Crd<'a>,
+        scratch: &mut Scratch,
+        sink: &mut impl Sink<'a>,
+    ) -> Result<(), Fatal> {
+        let Some(rules) = &self.rules else { return Ok(()) };
+        let Scratch { bytes, formatter } = scratch;
+        bytes.clear();
+        let mut notes = Vec::new();
+        rules.definition(manifest, crd, bytes, &mut notes);
+        let is_wanted = |note: &Note<'_>| self.losses || !note.code.kind().is_loss();
+        notes.into_iter().filter(is_wanted).for_each(|note| sink.note(note, Some(target.shape)));
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let formatted = formatter.format(bytes, target.format, self.pretty, &mut Vec::new());
+        sink.result(target, "", formatted.unwrap_or_default())
     }
 
     fn smd<'a>(
@@ -473,7 +503,7 @@ fn losses<'a>(target: Target, resource: &Resource<'a>, notes: &mut Vec<Note<'a>>
         Shape::V3 => published.for_each(|version| version.losses(Published::V3, notes)),
         Shape::Structural => published.for_each(|version| version.losses(Published::Structural, notes)),
         // JSON Schemas and policies come with their losses, and the document for kustomize has only merge keys.
-        Shape::JsonSchema | Shape::Policy | Shape::Kustomize => {}
+        Shape::JsonSchema | Shape::Policy | Shape::Crd | Shape::Kustomize => {}
         Shape::V2 => {
             for version in published {
                 version.losses(Published::V2, notes);
@@ -497,16 +527,9 @@ fn owners(parts: &BTreeMap<String, Fragments>) -> BTreeMap<String, String> {
 }
 
 /// Reads the documents in files and folders.
-fn bases(paths: &[std::path::PathBuf], filter: &Filter) -> Result<Vec<(String, Vec<u8>)>, Fatal> {
-    let gathered = gather(paths, None, filter);
-    if let Some((path, message)) = gathered.unreadable.first().cloned() {
-        return Err(Fatal::Read { path, message });
-    }
-    if let Some(folder) = gathered.empty_folder() {
-        return Err(Fatal::Read { path: folder.to_owned(), message: "found no documents in the folder".to_owned() });
-    }
+pub(super) fn bases(paths: &[std::path::PathBuf], filter: &Filter) -> Result<Vec<(String, Vec<u8>)>, Fatal> {
     let mut reader = Reader::default();
-    gathered.inputs.iter().map(|input| document(&mut reader, input)).collect()
+    gather(paths, None, filter).complete()?.iter().map(|input| document(&mut reader, input)).collect()
 }
 
 fn document(reader: &mut Reader, input: &Input) -> Result<(String, Vec<u8>), Fatal> {

@@ -12,6 +12,7 @@ mod commit;
 pub(crate) mod documents;
 mod engine;
 mod plan;
+mod rules;
 mod worker;
 
 pub(crate) use batch::{STACK, WINDOW, jobs, pool, run as run_in_order};

@@ -355,6 +355,9 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
         return Err(usage(format!("--format and the name {} do not agree", path.display())));
     }
     let wanted = |shape: &Shape| args.to.contains(shape);
+    if wanted(&Shape::Crd) != !args.rules_from.is_empty() {
+        return Err(usage("`--to crd` and `--rules-from` belong together: name the policies whose rules it gets"));
+    }
     // Options for documents also apply to the documents that are published for CustomResourceDefinitions.
     let changed = args.inline || args.rename.is_some();
     Shape::ALL
@@ -367,7 +370,7 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
                 Shape::V2 => (&[Single, Resource], Single, Single, Format::Json),
                 Shape::Smd => (&[Resource, Single], Resource, Single, Format::Yaml),
                 Shape::JsonSchema => (&[Resource], Resource, Resource, Format::Json),
-                Shape::Structural | Shape::Policy => (&[Resource], Resource, Resource, Format::Yaml),
+                Shape::Structural | Shape::Policy | Shape::Crd => (&[Resource], Resource, Resource, Format::Yaml),
                 Shape::Kustomize => (&[Single], Single, Single, Format::Json),
             };
             let kinds = (!args.kind.is_empty() && shape != Shape::Kustomize).then_some(Resource);
@@ -389,7 +392,7 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
                 Shape::V3 => changed || per == Some(Single),
                 Shape::V2 => args.rename.is_some(),
                 Shape::Smd => per == Some(Single),
-                Shape::JsonSchema | Shape::Structural | Shape::Policy => false,
+                Shape::JsonSchema | Shape::Structural | Shape::Policy | Shape::Crd => false,
                 Shape::Kustomize => true,
             };
             let (per, documents) = (per.unwrap_or(default), per.unwrap_or(documents));

@@ -285,7 +285,7 @@ impl FileResult {
             written: 0,
             over: None,
         };
-        let converted = context.engine.convert(crd, arena, scratch, &mut collect);
+        let converted = context.engine.convert(manifest.node, crd, arena, scratch, &mut collect);
         notes.append(&mut collect.notes);
         for (version, detail) in collect.same.drain(..) {
             let at = crd.versions.iter().find(|known| known.name == version).map_or(crd.at, |version| version.at);

@@ -6,7 +6,7 @@ use super::ignored::{self, IgnoreFiles};
 use super::order::by_component;
 use super::{Input, Source, build, pipe};
 use crate::cluster;
-use crate::error::describe;
+use crate::error::{Fatal, describe};
 use kubeshape_input::{BuildFile, Code, Finding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -45,6 +45,21 @@ impl Gathered {
     pub(crate) fn empty_folder(&self) -> Option<&Path> {
         let has = |root: &Root| self.inputs.iter().any(|input| input.canonical.starts_with(&root.canonical));
         self.roots.iter().find(|root| !has(root)).map(|root| root.path.as_path())
+    }
+
+    /// Returns the inputs, if all of them can be read and no folder is empty.
+    ///
+    /// # Errors
+    /// Names the first file or folder that cannot be read, or the first folder without documents.
+    pub(crate) fn complete(self) -> Result<Vec<Input>, Fatal> {
+        if let Some((path, message)) = self.unreadable.first().cloned() {
+            return Err(Fatal::Read { path, message });
+        }
+        if let Some(folder) = self.empty_folder() {
+            let message = "found no documents in the folder".to_owned();
+            return Err(Fatal::Read { path: folder.to_owned(), message });
+        }
+        Ok(self.inputs)
     }
 
     /// Reports skipped files, and unreadable ones.

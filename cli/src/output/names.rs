@@ -19,6 +19,7 @@ pub(crate) fn single(shape: Shape, format: Format) -> String {
         Shape::Smd => "schema.smd",
         Shape::Kustomize => "kustomize",
         Shape::Policy => "policies",
+        Shape::Crd => "crd",
         Shape::V3 | Shape::JsonSchema | Shape::Structural => "openapi",
     };
     format!("{stem}.{}", suffix(format))
@@ -115,8 +116,10 @@ pub(crate) fn ending(shape: Shape) -> &'static str {
 /// Returns the file of one version, or of all versions, in the folder of its resource.
 pub(crate) fn file(shape: Shape, version: &str, format: Format) -> String {
     let suffix = suffix(format);
-    if shape == Shape::Smd {
-        return format!("schema.smd.{suffix}");
+    match shape {
+        Shape::Smd => return format!("schema.smd.{suffix}"),
+        Shape::Crd => return format!("crd.{suffix}"),
+        _ => {}
     }
     let mut name = encoded(version);
     if name.is_empty() || name.starts_with('.') {

@@ -217,7 +217,9 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     let _entered = runtime.enter();
     let aggregator = aggregate(plan.aggregate, plan.profiles, &events, &metrics)?;
     let mut signals = Signals::new().map_err(Fatal::Threads)?;
-    announce(listeners.iter().map(|listener| report::clean::lines(&ready(listener, is_secure)).into_owned()).collect())?;
+    announce(
+        listeners.iter().map(|listener| report::clean::lines(&ready(listener, is_secure)).into_owned()).collect(),
+    )?;
     let ended = runtime.block_on(async {
         let (stopping, stopped) = tokio::sync::oneshot::channel::<()>();
         let (abandoning, abandoned) = tokio::sync::oneshot::channel::<()>();

@@ -196,16 +196,9 @@ fn release_documents(release: Release) -> BaseDocuments {
 
 /// Reads all documents in files and folders.
 fn documents(paths: &[PathBuf], filter: &Filter) -> Result<BaseDocuments, Fatal> {
-    let gathered = gather(paths, None, filter);
-    if let Some((path, message)) = gathered.unreadable.first().cloned() {
-        return Err(Fatal::Read { path, message });
-    }
-    if let Some(folder) = gathered.empty_folder() {
-        return Err(Fatal::Read { path: folder.to_owned(), message: "found no documents in the folder".to_owned() });
-    }
     let mut reader = Reader::default();
     let mut out = BaseDocuments::default();
-    for input in &gathered.inputs {
+    for input in &gather(paths, None, filter).complete()? {
         let (name, bytes) = document(&mut reader, input)?;
         if !input.named {
             out.found.insert(Arc::clone(&name));

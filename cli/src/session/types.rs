@@ -5,6 +5,7 @@ use super::object::Object;
 use super::text::{Missing, Text, nowhere, read_all};
 use crate::args::{SmdCompat, TypeArgs};
 use crate::error::Fatal;
+use crate::input::check_once;
 use kubeshape_builtin::{Api, Release};
 use kubeshape_input::{Code, Finding, Limits};
 use kubeshape_lifecycle::entries;
@@ -12,6 +13,7 @@ use kubeshape_registry::{Gvk, Kind, Location, Registry, Settings};
 use kubeshape_structural::read::expand_list;
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// Returns the settings for a release of Kubernetes. Without `compat`, the release decides which version of
 /// structured-merge-diff is followed.
@@ -80,6 +82,24 @@ pub(crate) struct BuiltIn {
     pub(crate) release: Release,
     /// Whether the release is the default, because the user named none.
     pub(super) by_default: bool,
+}
+
+/// Returns the registry of what the command line names, including built-in kinds. `objects` are the other inputs of the
+/// command.
+///
+/// # Errors
+/// The command line is wrong.
+pub(crate) fn registry<'a>(
+    args: &TypeArgs,
+    objects: &[PathBuf],
+    session: &mut Session<'a>,
+) -> Result<&'a Registry, Fatal> {
+    check_once(args.schemas.iter().chain(objects))?;
+    let mut registry = read(args, session)?;
+    if let Some(built_in) = BuiltIn::of(args) {
+        built_in.add(&mut registry, session);
+    }
+    Ok(session.arena.alloc(registry))
 }
 
 impl BuiltIn {

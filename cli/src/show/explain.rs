@@ -1,10 +1,11 @@
 //! `kubeshape explain`.
 
-use super::{complete, named, registry};
+use super::{complete, named};
 use crate::args::{ExplainFieldArgs, ExplainFormat};
 use crate::error::Fatal;
 use crate::report;
 use crate::report::clean::clean;
+use crate::session::types::registry;
 use crate::session::{Command, Common, Session, text, types};
 use kubeshape_input::Code;
 use kubeshape_lifecycle::warn::Schemas;
@@ -22,12 +23,12 @@ use std::fmt::Write;
 /// The command line is wrong, or standard output is closed.
 pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
     if args.complete {
-        let registry = registry(&args.types, session)?;
+        let registry = registry(&args.types, &[], session)?;
         let found = complete::of_field(&args.resource, args.api_version.as_deref(), registry, session.arena);
         return report::print(found.as_bytes()).map(|()| true);
     }
     let request = Request::parse(&args.resource).map_err(|error| Fatal::Usage(error.to_string()))?;
-    let registry = registry(&args.types, session)?;
+    let registry = registry(&args.types, &[], session)?;
     let kinds = named(request.resource(), args.api_version.as_deref(), registry, session);
     let names: Vec<String> = kinds.iter().map(|kind| kind.resource_name()).collect();
     let candidates: Vec<Candidate<'_>> =

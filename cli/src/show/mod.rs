@@ -8,28 +8,11 @@ mod table;
 pub(crate) use explain::Lifecycles;
 pub(crate) use sample::first_sentence;
 
-use crate::args::TypeArgs;
-use crate::error::Fatal;
-use crate::input::check_once;
-use crate::session::types::{self, BuiltIn};
 use crate::session::{Session, text};
 use kubeshape_input::Code;
 use kubeshape_registry::{Kind, Registry};
 use kubeshape_schema::did_you_mean;
 use std::path::Path;
-
-/// Returns the registry of what the command line names, including built-in kinds.
-///
-/// # Errors
-/// The command line is wrong.
-fn registry<'a>(args: &TypeArgs, session: &mut Session<'a>) -> Result<&'a Registry, Fatal> {
-    check_once(&args.schemas)?;
-    let mut registry = types::read(args, session)?;
-    if let Some(built_in) = BuiltIn::of(args) {
-        built_in.add(&mut registry, session);
-    }
-    Ok(session.arena.alloc(registry))
-}
 
 /// Returns the kinds with a name, in one version if it is given. Reports if there is none.
 fn named<'a>(

@@ -1,10 +1,11 @@
 //! `kubeshape sample`.
 
-use super::{complete, named, registry};
+use super::{complete, named};
 use crate::args::SampleArgs;
 use crate::error::Fatal;
 use crate::report::clean::clean;
 use crate::session::print::Output;
+use crate::session::types::registry;
 use crate::session::{Command, Common, Session};
 use kubeshape_input::Code;
 use kubeshape_registry::{Kind, print};
@@ -18,7 +19,7 @@ use kubeshape_yaml::{Kind as NodeKind, Limits, Node, Stream, Tape};
 /// The command line is wrong, or the result cannot be written.
 pub(crate) fn sample(args: &SampleArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
-    let registry = registry(&args.types, session)?;
+    let registry = registry(&args.types, &[], session)?;
     if args.complete {
         output.bytes(complete::of_kind(&args.kind, registry).as_bytes())?;
         return Ok(true);

@@ -359,14 +359,15 @@ fn client_side_manager(object: Value<'_>) -> Option<&str> {
     entries.iter().find(owns)?.get("manager")?.as_str()
 }
 
+impl WriteArgs {
+    fn common(&self) -> Common<'_> {
+        Common { findings: &self.result.findings, walk: &self.types.walk, quiet: self.result.quiet, is_report: false }
+    }
+}
+
 impl Command for ApplyArgs {
     fn common(&self) -> Common<'_> {
-        Common {
-            findings: &self.write.result.findings,
-            walk: &self.write.types.walk,
-            quiet: self.write.result.quiet,
-            is_report: false,
-        }
+        self.write.common()
     }
 
     fn run<'a>(&'a self, session: &mut Session<'a>) -> Result<bool, Fatal> {
@@ -376,12 +377,7 @@ impl Command for ApplyArgs {
 
 impl Command for UpdateArgs {
     fn common(&self) -> Common<'_> {
-        Common {
-            findings: &self.write.result.findings,
-            walk: &self.write.types.walk,
-            quiet: self.write.result.quiet,
-            is_report: false,
-        }
+        self.write.common()
     }
 
     fn run<'a>(&'a self, session: &mut Session<'a>) -> Result<bool, Fatal> {

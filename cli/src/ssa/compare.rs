@@ -1,11 +1,12 @@
 //! `compare`: the differences between objects.
 
-use super::sets::{failed, registry, typed, unwritable};
+use super::sets::{failed, typed, unwritable};
 use crate::args::CompareArgs;
 use crate::error::Fatal;
 use crate::report::clean::clean;
 use crate::session::object::{Identity, Object, Objects, read_objects};
 use crate::session::print::Output;
+use crate::session::types::registry;
 use crate::session::{Command, Common, Session};
 use kubeshape_input::Code;
 use kubeshape_registry::Registry;

@@ -1,13 +1,12 @@
 //! `fieldset`, `merge`, `extract`: commands that need objects but no API server stack.
 
-use crate::args::{ExtractArgs, FieldsetArgs, MergeArgs, TypeArgs};
+use crate::args::{ExtractArgs, FieldsetArgs, MergeArgs};
 use crate::error::Fatal;
-use crate::input::check_once;
 use crate::report::clean::clean;
 use crate::session::object::{Object, only, read_objects};
 use crate::session::print::Output;
 use crate::session::text::read_path;
-use crate::session::types::BuiltIn;
+use crate::session::types::registry;
 use crate::session::{Command, Common, Session, diagnose, types};
 use kubeshape_input::Code;
 use kubeshape_registry::{Kind, Registry, extract_applied};
@@ -18,7 +17,6 @@ use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue};
 use kubeshape_smd::value::Compat;
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::PathBuf;
 
 /// An object and its type.
 #[derive(Clone, Copy)]
@@ -44,20 +42,6 @@ pub(super) fn tell_ignored<'a>(object: &Object<'a>, session: &mut Session<'a>) {
         let at = object.at_pointer(&format!("/metadata/managedFields{}", found.pointer)).shown();
         diagnose::tell(object, Code::ManagedFieldsIgnored, at, found.message, session);
     }
-}
-
-/// Reads the types that are needed.
-pub(super) fn registry<'a>(
-    args: &TypeArgs,
-    objects: &[PathBuf],
-    session: &mut Session<'a>,
-) -> Result<&'a Registry, Fatal> {
-    check_once(args.schemas.iter().chain(objects))?;
-    let mut registry = types::read(args, session)?;
-    if let Some(built_in) = BuiltIn::of(args) {
-        built_in.add(&mut registry, session);
-    }
-    Ok(session.arena.alloc(registry))
 }
 
 /// Finds the type of an object by its kind.

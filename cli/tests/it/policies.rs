@@ -345,6 +345,180 @@ fn a_policy_made_of_rules_decides_as_the_rules() {
     assert!(message.contains("spec.max: at most 100, found 200"), "{message}");
 }
 
+/// A definition without rules.
+const SIZES: &str = "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: tabs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: tabs, singular: tab, kind: Tab, listKind: TabList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {type: integer}
+              min: {type: integer}
+              name: {type: string, maxLength: 20}
+              when: {type: string, format: date-time}
+";
+
+/// A policy for that definition, with its operations, a condition, and expressions.
+fn policy(name: &str, operations: &str, condition: &str, expressions: &[&str]) -> String {
+    let mut out = format!(
+        "apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {{name: {name}}}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {{apiGroups: [example.com], apiVersions: [v1], operations: {operations}, resources: [tabs]}}
+  variables:
+  - {{name: size, expression: 'has(object.spec.size) ? object.spec.size : 0'}}
+  - {{name: big, expression: 'variables.size > 9'}}
+  matchConditions: {condition}
+  validations:
+"
+    );
+    for expression in expressions {
+        out.push_str(&format!("  - {{expression: \"{expression}\"}}\n"));
+    }
+    out.push_str(&format!(
+        "---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {{name: {name}}}
+spec: {{policyName: {name}, validationActions: [Deny]}}
+"
+    ));
+    out
+}
+
+#[test]
+fn rules_made_of_policies_decide_as_the_policies() {
+    let folder = Folder::new();
+    folder.write("plain.yaml", SIZES);
+    let named = "[{name: named, expression: has(object.spec.name)}]";
+    let grows = "oldObject == null || !has(oldObject.spec.min) || object.spec.?min.orValue(0) >= oldObject.spec.min";
+    let policies = [
+        policy("both", "[CREATE, UPDATE]", "[]", &["!variables.big", grows]),
+        policy("named", "['*']", named, &["object.spec.name != 'wrong'"]),
+        policy("create", "[CREATE]", "[]", &["!has(object.spec.min) || object.spec.min > 1"]),
+        policy(
+            "update",
+            "[UPDATE]",
+            "[]",
+            &["has(oldObject.spec.name) == has(object.spec.name)", "variables.size != 3"],
+        ),
+    ];
+    folder.write("policies.yaml", policies.join("---\n"));
+    let run = folder.run("convert plain.yaml --rules-from policies.yaml --to crd -o ruled.yaml");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let check = folder.run("check ruled.yaml");
+    assert_eq!(check.code, Some(0), "{}{}", check.out, check.err);
+    let object = |spec: &str| {
+        format!("apiVersion: example.com/v1\nkind: Tab\nmetadata: {{name: a, namespace: default}}\nspec: {spec}\n")
+    };
+    // The object, that before the change, and whether the change is accepted.
+    let cases = [
+        ("{size: 9}", "", true),
+        ("{size: 10}", "", false),
+        ("{name: wrong}", "", false),
+        ("{name: right}", "", true),
+        ("{min: 1}", "", false),
+        ("{min: 2}", "", true),
+        ("{min: 2}", "{min: 2, size: 1}", true),
+        ("{min: 1}", "{min: 2}", false),
+        ("{min: 1, size: 2}", "{min: 1, size: 1}", true),
+        ("{size: 3}", "", true),
+        ("{size: 3}", "{size: 2}", false),
+        ("{name: right}", "{name: other}", true),
+        ("{name: right}", "{size: 1}", false),
+        ("{name: wrong}", "{name: other}", false),
+    ];
+    for (new, old, is_accepted) in cases {
+        folder.write("new.yaml", object(new));
+        let mut arguments = String::from("new.yaml");
+        if !old.is_empty() {
+            folder.write("old.yaml", object(old));
+            arguments.push_str(" --old old.yaml");
+        }
+        let by_policy = folder.run(&format!("validate --schemas plain.yaml --policies policies.yaml {arguments}"));
+        let by_rules = folder.run(&format!("validate --schemas ruled.yaml {arguments}"));
+        let expected = Some(i32::from(!is_accepted));
+        assert_eq!(by_policy.code, expected, "{new} {old}: {}{}", by_policy.out, by_policy.err);
+        assert_eq!(by_rules.code, expected, "{new} {old}: {}{}", by_rules.out, by_rules.err);
+    }
+}
+
+#[test]
+fn what_rules_cannot_say_of_a_policy_is_reported() {
+    let folder = Folder::new();
+    folder.write("crd.yaml", SIZES);
+    let expressions = [
+        "request.userInfo.username == 'admin'",
+        "object.metadata.labels.size() > 0",
+        "object.spec.when < '2030'",
+        "variables.unknown",
+        "object == oldObject",
+        "[1].all(self, self > 0)",
+    ];
+    let selective = policy("some", "[UPDATE]", "[]", &["true"])
+        .replace("  matchConstraints:\n", "  matchConstraints:\n    objectSelector: {matchLabels: {a: b}}\n");
+    let policies = [
+        policy("all", "[CREATE, UPDATE, DELETE]", "[]", &expressions),
+        policy("warns", "[CREATE]", "[]", &["true"]).replace("[Deny]", "[Warn]"),
+        selective,
+    ];
+    folder.write("policies.yaml", policies.join("---\n"));
+    let run = folder.run("convert crd.yaml --rules-from policies.yaml --to crd -o out --report losses.jsonl");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let details: Vec<String> = folder
+        .read("losses.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("a finding"))
+        .map(|finding| format!("{} {}", finding["code"], finding["detail"]).replace(['"', '\\'], ""))
+        .map(|line| line.replace("ValidatingAdmissionPolicy ", ""))
+        .collect();
+    let expected = [
+        "KS8125 all: rules do not see that an object is deleted",
+        "KS8125 all: validations[0]: the expression reads request: request.userInfo.username == 'admin'",
+        "KS8125 all: validations[1]: the rule does not compile: undefined field 'labels': object.metadata.labels.size() > 0",
+        "KS8125 all: validations[2]: the rule does not compile: found no matching overload for '_<_' applied to '(timestamp, string)': object.spec.when < '2030'",
+        "KS8125 all: validations[3]: the expression does not compile: variables.unknown",
+        "KS8125 all: validations[4]: the rule compares objects of which a schema shows a part only: object == oldObject",
+        "KS8125 all: validations[5]: a macro of the expression declares a variable with the name of a rule's: [1].all(self, self > 0)",
+        "KS8126 warns: none of its bindings denies requests",
+        "KS8126 some: it selects objects or namespaces by labels",
+    ];
+    assert_eq!(details, expected);
+}
+
+#[test]
+fn variables_that_double_make_no_long_rule() {
+    let folder = Folder::new();
+    folder.write("crd.yaml", SIZES);
+    let mut doubling = String::from("  - {name: v0, expression: 'object.spec.size'}\n");
+    for n in 1..60 {
+        let before = n - 1;
+        doubling.push_str(&format!("  - {{name: v{n}, expression: 'variables.v{before} + variables.v{before}'}}\n"));
+    }
+    let policy = policy("doubling", "[CREATE]", "[]", &["variables.v59 > 0"])
+        .replace("  variables:\n", &format!("  variables:\n{doubling}"));
+    folder.write("policies.yaml", policy);
+    let run = folder.run("convert crd.yaml --rules-from policies.yaml --to crd -o out --report losses.jsonl");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(folder.read("losses.jsonl").contains("the rule would be too long"), "{}", folder.read("losses.jsonl"));
+}
+
 #[test]
 fn rules_that_need_the_schema_are_left_out_and_reported() {
     let folder = Folder::new();

@@ -31,6 +31,7 @@ pub(crate) use named::print_extensions;
 pub use named::{Callback, Paths, ResponseObject, Responses};
 pub use object::{Extensions, Object};
 pub use print::Printer;
+pub(crate) use print::{print_in_pieces, print_within};
 pub use shared::{Contact, ExternalDocs, Info, License, Security, Tag};
 pub(crate) use table::object;
 pub use walk::{Mapper, Site, Visitor, map_schema, visit_schema};

@@ -1,5 +1,6 @@
 //! Prints documents.
 
+use super::Object;
 use kubeshape_schema::escape;
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Json, Profile, Schema, print};
@@ -41,7 +42,45 @@ impl Pieces<'_> {
     }
 }
 
+/// Appends a document as compact JSON. Returns `false` and appends nothing if the JSON exceeds `most_bytes`.
+pub(crate) fn print_within<'a>(
+    document: &impl Object<'a>,
+    out: &mut Vec<u8>,
+    style: Style,
+    profile: Profile,
+    most_bytes: usize,
+) -> bool {
+    let start = out.len();
+    let mut printer = Printer::new(out, style, profile).within(most_bytes);
+    printer.document(document);
+    let fits = !printer.is_full();
+    if !fits {
+        out.truncate(start);
+    }
+    fits
+}
+
+/// Passes the same JSON to `give` in pieces. Returns `false` if it exceeds `most_bytes`.
+pub(crate) fn print_in_pieces<'a>(
+    document: &impl Object<'a>,
+    style: Style,
+    profile: Profile,
+    most_bytes: usize,
+    give: &mut dyn FnMut(&[u8]),
+) -> bool {
+    let mut out = Vec::new();
+    let mut printer = Printer::new(&mut out, style, profile).within(most_bytes).in_pieces(give);
+    printer.document(document);
+    printer.end()
+}
+
 impl<'o> Printer<'o> {
+    fn document<'a>(&mut self, document: &impl Object<'a>) {
+        self.open();
+        document.print(self);
+        self.close();
+    }
+
     /// Creates a printer that appends to `out`.
     pub fn new(out: &'o mut Vec<u8>, style: Style, profile: Profile) -> Self {
         Printer { out, style, profile, first: true, most: usize::MAX, pieces: None, given: 0 }

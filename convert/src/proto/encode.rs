@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use kubeshape_schema::{Code, Converted, Note};
+use kubeshape_yaml::go::varint;
 use kubeshape_yaml::{Kind as NodeKind, Node};
 
 use super::any;
@@ -41,15 +42,9 @@ pub(super) fn check(message: &'static Message, root: Node<'_>) -> Result<(), Vec
 
 /// Returns the fields of a message whose fields all have lengths, with their contents.
 pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
-    fn varint(bytes: &mut &[u8]) -> Option<usize> {
-        let end = bytes.iter().position(|byte| *byte < 0x80)?;
-        let (digits, rest) = bytes.split_at(end + 1);
-        *bytes = rest;
-        Some(digits.iter().rev().fold(0, |value, digit| value << 7 | usize::from(digit & 0x7F)))
-    }
     std::iter::from_fn(move || {
-        let tag = varint(&mut bytes)?;
-        let length = varint(&mut bytes)?;
+        let tag = varint::read(&mut bytes)?;
+        let length = usize::try_from(varint::read(&mut bytes)?).ok()?;
         let (content, rest) = bytes.split_at_checked(length)?;
         bytes = rest;
         Some((u32::try_from(tag >> 3).ok()?, content))
@@ -545,12 +540,10 @@ impl<'a> Encoder<'a> {
         self.varint(u64::from(number << 3 | wire));
     }
 
-    fn varint(&mut self, mut value: u64) {
-        while value > 0x7F {
-            self.bytes(&[(value & 0x7F) as u8 | 0x80]);
-            value >>= 7;
+    fn varint(&mut self, value: u64) {
+        if self.write {
+            varint::write(&mut self.out, value);
         }
-        self.bytes(&[value as u8]);
     }
 
     fn bytes(&mut self, bytes: &[u8]) {

@@ -1,5 +1,6 @@
 //! The wire format of protobuf, as far as documents need it.
 
+use kubeshape_yaml::go::varint;
 use std::fmt;
 
 /// The maximum nesting of messages, as in prost and in Go's protobuf.
@@ -125,18 +126,8 @@ impl<'a> Fields<'a> {
     }
 
     fn varint(&mut self) -> Result<u64, WireError> {
-        let mut value = 0;
-        for (at, byte) in self.rest.iter().enumerate().take(10) {
-            value |= u64::from(byte & 0x7F) << (7 * at);
-            if byte & 0x80 == 0 {
-                if at == 9 && *byte > 1 {
-                    break;
-                }
-                self.rest = &self.rest[at + 1..];
-                return Ok(value);
-            }
-        }
-        Err(WireError::new("an integer is longer than 64 bits, or ends early"))
+        let error = "an integer is longer than 64 bits, or ends early";
+        varint::read(&mut self.rest).ok_or(WireError::new(error))
     }
 }
 

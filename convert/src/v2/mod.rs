@@ -6,7 +6,7 @@ mod model;
 
 pub use model::*;
 
-use crate::model::{Object, Printer, read_document};
+use crate::model::{print_in_pieces, print_within, read_document};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Converted, Profile};
 use kubeshape_yaml::Node;
@@ -47,16 +47,7 @@ impl Document<'_> {
     /// Does the same, but returns `false` and appends nothing if the JSON exceeds `most_bytes`.
     #[must_use]
     pub fn print_within(&self, out: &mut Vec<u8>, style: Style, profile: Profile, most_bytes: usize) -> bool {
-        let start = out.len();
-        let mut printer = Printer::new(out, style, profile).within(most_bytes);
-        printer.open();
-        Object::print(self, &mut printer);
-        printer.close();
-        let fits = !printer.is_full();
-        if !fits {
-            out.truncate(start);
-        }
-        fits
+        print_within(self, out, style, profile, most_bytes)
     }
 
     /// Passes the same JSON to `give` in pieces, so that it is never in memory as a whole. Returns `false` if it
@@ -69,11 +60,6 @@ impl Document<'_> {
         most_bytes: usize,
         give: &mut dyn FnMut(&[u8]),
     ) -> bool {
-        let mut out = Vec::new();
-        let mut printer = Printer::new(&mut out, style, profile).within(most_bytes).in_pieces(give);
-        printer.open();
-        Object::print(self, &mut printer);
-        printer.close();
-        printer.end()
+        print_in_pieces(self, style, profile, most_bytes, give)
     }
 }

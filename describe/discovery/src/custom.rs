@@ -98,7 +98,7 @@ pub fn custom_resource(crd: &Crd<'_>) -> CustomResource {
     let group: Arc<str> = crd.group.into();
     let stored = crd.versions.iter().rfind(|version| version.served && version.storage);
     let hash = stored.map(|version| Arc::from(storage_version_hash(crd.group, version.name, crd.names.kind)));
-    let verbs = words(if crd.status.terminating { &TERMINATING_VERBS } else { &VERBS });
+    let verbs = words(if crd.status.terminating == Some(true) { &TERMINATING_VERBS } else { &VERBS });
     let subresource_verbs = words(&SUBRESOURCE_VERBS);
     let shared = Resource {
         name: names.plural.into(),

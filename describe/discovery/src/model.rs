@@ -55,8 +55,8 @@ pub enum Freshness {
     Stale,
 }
 
-/// A kind with its group and version.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A kind with its group and version. It is printed as `apps/v1, Deployment`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind {
     /// Empty for the core group, and for built-in kinds of the group version that contains them.
     pub group: Arc<str>,
@@ -64,6 +64,14 @@ pub struct Kind {
     pub version: Arc<str>,
     /// `Deployment`
     pub kind: Arc<str>,
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Kind { group, version, kind } = self;
+        let slash = if group.is_empty() { "" } else { "/" };
+        write!(f, "{group}{slash}{version}, {kind}")
+    }
 }
 
 /// Whether objects live in namespaces.

@@ -23,6 +23,8 @@ pub enum Shape {
     Kustomize,
     /// The rules of a CustomResourceDefinition as an admission policy.
     Policy,
+    /// The CustomResourceDefinition, with the rules of admission policies.
+    Crd,
 }
 
 impl Shape {
@@ -36,6 +38,7 @@ impl Shape {
             Shape::Structural => "structural",
             Shape::Kustomize => "kustomize",
             Shape::Policy => "policy",
+            Shape::Crd => "crd",
         }
     }
 }

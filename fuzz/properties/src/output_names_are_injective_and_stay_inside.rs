@@ -14,6 +14,7 @@ pub(crate) mod args {
         Structural,
         Kustomize,
         Policy,
+        Crd,
     }
 
     impl Shape {
@@ -26,6 +27,7 @@ pub(crate) mod args {
                 Shape::Structural => "structural",
                 Shape::Kustomize => "kustomize",
                 Shape::Policy => "policy",
+                Shape::Crd => "crd",
             }
         }
     }

@@ -30,6 +30,7 @@
 
 pub mod admission;
 mod ast;
+mod changes;
 mod check;
 mod cost;
 mod data;

@@ -155,37 +155,9 @@ impl From<u8> for Since {
     }
 }
 
-/// Defines the enum of changes, grouped by the release that made them.
-macro_rules! changes {
-    ($($minor:literal { $($(#[doc = $text:literal])+ $name:ident,)+ })+) => {
-        /// What changed for every expression with a release of the server, whichever functions exist.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Change {
-            $($($(#[doc = $text])+ $name,)+)+
-        }
-
-        impl Change {
-            /// All of them, by release.
-            pub const ALL: &[Change] = &[$($(Change::$name,)+)+];
-
-            /// Returns the first minor release with the change.
-            pub fn since(self) -> u8 {
-                match self {
-                    $($(Change::$name => $minor,)+)+
-                }
-            }
-
-            /// What is so since then.
-            pub fn text(self) -> &'static str {
-                match self {
-                    $($(Change::$name => concat!($($text),+).trim_ascii(),)+)+
-                }
-            }
-        }
-    };
-}
-
-changes! {
+crate::changes! {
+    /// What changed for every expression with a release of the server, whichever functions exist.
+    since: u8 = |minor| minor;
     29 {
         /// `has()` costs no more than its operand.
         FreePresenceTests,

@@ -37,6 +37,11 @@ pub struct CheckedRule {
 }
 
 impl CheckedRule {
+    /// The expression with its types.
+    pub fn ast(&self) -> &Ast {
+        &self.ast
+    }
+
     /// Returns the maximum cost of one evaluation in a release, for values of the type with which the rule was checked.
     pub fn max_cost(&self, decl: &DeclType, release: impl Into<AskedRelease>) -> u64 {
         self.ast.estimate_in(decl, &release.into()).max

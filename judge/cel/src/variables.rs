@@ -1,7 +1,7 @@
 //! Variables of an expression: where they are used, which names hide them, and whether their values need the types of a
 //! schema.
 
-use crate::ast::{ACCUMULATOR, Expr, Fold, Id, Kind};
+use crate::ast::{ACCUMULATOR, Expr, Fold, Id, Kind, Literal};
 use crate::decls::Name;
 use crate::env::Ast;
 use crate::part;
@@ -40,6 +40,46 @@ impl Ast {
         }
         // Macros can use one part of the source several times.
         out.sort_by_key(|range| range.start);
+        out.dedup();
+        out
+    }
+
+    /// Where an expression compares a variable with null, in bytes of its source, and whether it asks if it is null.
+    /// Comparisons with parentheses or comments inside are not among them.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_cel::{Env, Release, Type};
+    ///
+    /// let env = Env::new(Release::NEWEST).with_variable("old", Type::Dyn);
+    /// let source = "old == null || null != old.a || old != null";
+    /// let ast = env.compile(source)?;
+    /// assert_eq!(ast.null_tests(source, "old"), [(0..11, true), (32..43, false)]);
+    /// # Ok::<(), kubeshape_cel::Issues>(())
+    /// ```
+    pub fn null_tests(&self, source: &str, variable: &str) -> Vec<(Range<usize>, bool)> {
+        let mut out = Vec::new();
+        let mut todo = vec![self.expr()];
+        let at = |expr: &Expr| part::at(source, self.place(expr.id));
+        while let Some(expr) = todo.pop() {
+            match &expr.kind {
+                Kind::Fold(fold) if fold.is_variable(variable) => todo.extend([&fold.range, &fold.init]),
+                Kind::Call { function, args, .. } if function.is(Name::Equals) || function.is(Name::NotEquals) => {
+                    let is_variable = |expr: &Expr| matches!(&expr.kind, Kind::Ident(name) if **name == *variable);
+                    let is_null = |expr: &Expr| matches!(&expr.kind, Kind::Literal(Literal::Null));
+                    if let [a, b] = args.as_slice()
+                        && (is_variable(a) && is_null(b) || is_null(a) && is_variable(b))
+                        && let (Some(a), Some(b)) = (at(a), at(b))
+                        && let Some(operator @ ("==" | "!=")) = source.get(a.end..b.start).map(str::trim)
+                    {
+                        out.push((a.start..b.end, operator == "=="));
+                    }
+                    todo.extend(args);
+                }
+                _ => expr.each_child(|child| todo.push(child)),
+            }
+        }
+        out.sort_by_key(|(range, _)| range.start);
         out.dedup();
         out
     }

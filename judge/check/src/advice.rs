@@ -12,7 +12,7 @@ mod stored;
 mod twice;
 mod versions;
 
-use kubeshape_schema::{Bump, Note, Schema};
+use kubeshape_schema::{Additional, Bump, Items, Note, Schema};
 use kubeshape_validate::crd::{Definition, Spec, Version};
 use kubeshape_yaml::Node;
 
@@ -54,4 +54,17 @@ fn schema_of<'a>(spec: &Spec<'a>, version: &Version<'a>) -> Option<&'a Schema<'a
 /// Returns the location of a member, or that of the node if it lacks the member.
 fn place(node: Node<'_>, member: &str) -> u32 {
     node.get(member).unwrap_or(node).index()
+}
+
+/// Calls a function with each schema directly below a schema: of properties, items and other members.
+fn each_inner(schema: &Schema<'_>, f: &mut dyn FnMut(&Schema<'_>)) {
+    schema.properties.iter().for_each(|property| f(&property.schema));
+    match schema.items {
+        Some(Items::One(item)) => f(item),
+        Some(Items::Many(items)) => items.iter().for_each(&mut *f),
+        None => {}
+    }
+    if let Some(Additional::Schema(additional)) = schema.additional {
+        f(additional);
+    }
 }

@@ -259,7 +259,7 @@ fn claim(definition: &Definition<'_>) -> CustomResource {
     CustomResource {
         group: spec.group.into(),
         names: ClaimedNames::from(&spec.names),
-        accepted: (!status.accepted_names.plural.is_empty()).then(|| (&status.accepted_names).into()),
+        accepted: status.accepted.as_ref().filter(|names| !names.plural.is_empty()).map(ClaimedNames::from),
         established: status.established,
         versions: Vec::new(),
         names_at: spec.member("names").unwrap_or(definition.node).index(),

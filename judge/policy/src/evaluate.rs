@@ -87,6 +87,15 @@ impl<'a> Policies<'a> {
         policies
     }
 
+    /// Returns whether there is a ValidatingAdmissionPolicy.
+    pub fn has_validating(&self) -> bool {
+        self.all.iter().any(|policy| policy.is(Form::Validating))
+    }
+
+    pub(crate) fn all(&self) -> &[Policy<'a>] {
+        &self.all
+    }
+
     /// Returns whether no policy is bound, and there is no webhook.
     pub fn is_empty(&self) -> bool {
         self.webhooks.is_empty() && self.all.iter().all(|policy| policy.bindings.is_empty())

@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 /// The characters of an expression that the parser of a server accepts (upstream: `ExpressionSizeCodePointLimit`), here
 /// in bytes.
-const MAX_EXPRESSION: usize = 100_000;
+pub(crate) const MAX_EXPRESSION: usize = 100_000;
 /// The bytes of all expressions and messages. A deep schema repeats its path in each of them, and no server stores
 /// more.
-const MAX_POLICY: usize = 3 << 20;
+pub(crate) const MAX_POLICY: usize = 3 << 20;
 
 /// The rules of one version of a definition as a policy.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -387,17 +387,17 @@ fn quoted(text: &str) -> String {
 }
 
 /// The text between parentheses: a comment must not hide the closing one.
-fn on_lines_of_its_own(text: &str) -> String {
+pub(crate) fn on_lines_of_its_own(text: &str) -> String {
     let text = text.trim();
     if text.contains("//") { format!("{text}\n") } else { text.to_owned() }
 }
 
-fn first_line(text: &str) -> &str {
+pub(crate) fn first_line(text: &str) -> &str {
     text.trim().lines().next().unwrap_or_default()
 }
 
 /// Whether a type is or contains an object type.
-fn has_object(ty: &CelType) -> bool {
+pub(crate) fn has_object(ty: &CelType) -> bool {
     match ty {
         CelType::List(element) => has_object(element),
         CelType::Map(entry) => has_object(&entry.1),
@@ -406,7 +406,7 @@ fn has_object(ty: &CelType) -> bool {
 }
 
 /// Whether a schema has a list whose order means nothing: sets and maps.
-fn has_unordered_list(schema: &Schema<'_>) -> bool {
+pub(crate) fn has_unordered_list(schema: &Schema<'_>) -> bool {
     if !schema.subtree.any(Flags::LIST_TYPE) {
         return false;
     }

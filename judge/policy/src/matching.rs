@@ -5,7 +5,7 @@ use crate::answer::Status;
 use crate::kinds::{Gvk, Gvr};
 use crate::objects::{Match, Rule};
 use crate::request::{Operation, Request, World, labels_of};
-use crate::selector::Selector;
+use kubeshape_validate::selector::LabelSelector;
 use kubeshape_value::Map;
 use std::cell::LazyCell;
 
@@ -126,7 +126,7 @@ fn namespace_matches(criteria: &Match<'_>, request: &Request<'_>, world: World<'
         return Ok(true);
     }
     let Some(selector) = criteria.namespace_selector else { return Ok(true) };
-    let selector = Selector::read(selector).map_err(|error| Status::internal(&error))?;
+    let selector = LabelSelector::read(selector).map_err(|error| Status::internal(&error))?;
     if selector.is_empty() {
         return Ok(true);
     }
@@ -138,15 +138,15 @@ fn namespace_matches(criteria: &Match<'_>, request: &Request<'_>, world: World<'
             world.objects.namespace(&request.namespace).ok_or_else(|| Status::no_namespace(&request.namespace))?;
         labels_of(namespace).unwrap_or(Map::EMPTY)
     };
-    Ok(selector.matches(labels))
+    Ok(selector.matches_map(labels))
 }
 
 fn object_matches(criteria: &Match<'_>, request: &Request<'_>) -> Result<bool, Status> {
     let Some(selector) = criteria.object_selector else { return Ok(true) };
-    let selector = Selector::read(selector).map_err(|error| Status::internal(&error))?;
+    let selector = LabelSelector::read(selector).map_err(|error| Status::internal(&error))?;
     if selector.is_empty() {
         return Ok(true);
     }
-    let takes = |object| Option::and_then(object, labels_of).is_some_and(|labels| selector.matches(labels));
+    let takes = |object| Option::and_then(object, labels_of).is_some_and(|labels| selector.matches_map(labels));
     Ok(takes(request.object) || takes(request.old_object))
 }

@@ -3,7 +3,7 @@
 use crate::kinds::Gvk;
 use crate::objects::{ParamRef, name, namespace_of};
 use crate::request::{Request, World, labels_of};
-use crate::selector::Selector;
+use kubeshape_validate::selector::LabelSelector;
 use kubeshape_value::{Map, Value};
 
 /// The kind of a policy's parameters.
@@ -65,9 +65,9 @@ pub(crate) fn collect<'a>(
     }
     let found: Vec<Value<'a>> = match (param_ref.name, param_ref.selector) {
         ("", Some(selector)) => {
-            let selector = Selector::read(selector)?;
+            let selector = LabelSelector::read(selector)?;
             let mut all = world.objects.params(&kind.gvk, namespace, "");
-            all.retain(|param| selector.matches(labels_of(*param).unwrap_or(Map::EMPTY)));
+            all.retain(|param| selector.matches_map(labels_of(*param).unwrap_or(Map::EMPTY)));
             all
         }
         ("", None) => return Err("one of name or selector must be provided".to_owned()),

@@ -8,7 +8,9 @@
 //!     error: invalid character 'k' looking for beginning of value (6b696e643a2078)");
 //! ```
 
-use crate::names;
+use crate::{Change, Release, names};
+use kubeshape_schema::field::{BadValue, Error, Path};
+use kubeshape_schema::parse_group_version;
 use kubeshape_value::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
 use kubeshape_yaml::go::syntax;
@@ -61,10 +63,8 @@ pub fn check_type(kind: &str, object: Node<'_>, body: &[u8]) -> Result<(), Strin
             return refused(found, &format!("struct field .{key} of type string"));
         }
     }
-    match object.get("apiVersion").and_then(Node::as_str) {
-        Some(version) if version.matches('/').count() > 1 => {
-            Err(unrecognized(kind, &format!("unexpected GroupVersion string: {version}"), body))
-        }
+    match object.get("apiVersion").and_then(Node::as_str).map(parse_group_version) {
+        Some(Err(error)) => Err(unrecognized(kind, &error, body)),
         _ => Ok(()),
     }
 }
@@ -90,34 +90,30 @@ pub fn unrecognized(kind: &str, why: &str, body: &[u8]) -> String {
 /// # Errors
 /// Returns the server's message.
 pub fn check_kind(api_version: &str, kind: &str, object: Value<'_>) -> Result<(), String> {
-    let said = |key: &str, own: &'static str| match object.get(key).and_then(Value::as_str) {
-        Some(text) if !text.is_empty() => text.to_owned(),
-        _ => own.to_owned(),
-    };
-    let own_group = |version: &str| version.rsplit_once('/').map_or(String::new(), |(group, _)| group.to_owned());
-    let (found, found_kind) = (said("apiVersion", ""), said("kind", ""));
-    let found = if found.is_empty() { api_version.to_owned() } else { found };
-    let found_kind = if found_kind.is_empty() { kind.to_owned() } else { found_kind };
-    let version = found.rsplit('/').next().unwrap_or_default();
-    let group = own_group(&found);
+    let said = |key: &str| object.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let (found, found_kind) = (said("apiVersion").unwrap_or(api_version), said("kind").unwrap_or(kind));
+    let (group, version) = found.rsplit_once('/').unwrap_or(("", found));
     // Whether the server has a type of this name is known only if the name or the group does not exist.
-    let has_kind = |name: &str| crate::builtin::BuiltInKind::new(&group, name, crate::Release::DEFAULT).is_some();
-    let is_version = if group.is_empty() { version == "v1" } else { has_versions(&group) };
-    let is_registered = is_version && (has_kind(&found_kind) || is_shared(&group, &found_kind));
+    let has_kind = |name: &str| crate::builtin::BuiltInKind::new(group, name, Release::DEFAULT).is_some();
+    let is_version = if group.is_empty() { version == "v1" } else { has_versions(group) };
+    let is_registered = is_version && (has_kind(found_kind) || is_shared(group, found_kind));
     if !is_registered && (found != api_version || found_kind != kind) {
         return Err(format!(
             "{found_kind} in version {} cannot be handled as a {kind}: no kind {} is registered for version {} in scheme \"{SCHEME}\"",
             GoQuoted(version),
-            GoQuoted(&found_kind),
-            GoQuoted(&found)
+            GoQuoted(found_kind),
+            GoQuoted(found)
         ));
     }
     if found != api_version {
-        return Err(format!(
-            "the API version in the data ({found}) does not match the expected API version ({api_version})"
-        ));
+        return Err(other_version(found, api_version));
     }
     Ok(())
+}
+
+/// Returns the message about an object of another API version than that of the endpoint.
+pub fn other_version(found: &str, expected: &str) -> String {
+    format!("the API version in the data ({found}) does not match the expected API version ({expected})")
 }
 
 /// Returns whether a server has types of a group, whether it serves them or only decodes them.
@@ -141,7 +137,7 @@ fn is_shared(group: &str, kind: &str) -> bool {
     SHARED.contains(&kind)
         || item.is_some_and(|item| {
             item.is_empty() && group.is_empty()
-                || crate::builtin::BuiltInKind::new(group, item, crate::Release::DEFAULT).is_some()
+                || crate::builtin::BuiltInKind::new(group, item, Release::DEFAULT).is_some()
         })
         || kind.ends_with("Review")
         || matches!(kind, "Binding" | "Eviction" | "Scale" | "TokenRequest" | "Status" | "PodExecOptions")
@@ -163,12 +159,11 @@ pub struct Url<'u> {
 /// Returns the server's message.
 pub fn check_url(url: Url<'_>, object: Value<'_>) -> Result<(), String> {
     check_name(url)?;
-    let own = |key: &str| object.get("metadata")?.get(key)?.as_str();
-    let namespace = own("namespace").unwrap_or_default();
+    let namespace = text_of(object, "namespace");
     if url.namespace.is_some_and(|expected| !namespace.is_empty() && namespace != expected) {
         return Err("the namespace of the provided object does not match the namespace sent on the request".to_owned());
     }
-    match (url.name, own("name").unwrap_or_default()) {
+    match (url.name, text_of(object, "name")) {
         (Some(expected), "") => {
             Err(format!("the name of the object ({expected} based on URL) was undeterminable: name must be provided"))
         }
@@ -191,6 +186,43 @@ pub fn check_name(url: Url<'_>) -> Result<(), String> {
     }
 }
 
+/// Returns the error of an update of a kind whose updates must say which version they replace
+/// (`AllowUnconditionalUpdate`, `Update` of the generic registry). The server checks nothing else then.
+pub fn missing_version(object: Value<'_>, release: Release) -> Option<Error> {
+    let path = Path::Base("metadata");
+    let zero = match Change::ValuesInJson.is_in(release) {
+        true => BadValue::Json("0".to_owned()),
+        false => BadValue::Printed("0x0".to_owned()),
+    };
+    let version = text_of(object, "resourceVersion");
+    // Go's number 0 is no version.
+    let is_missing = version.bytes().all(|byte| byte == b'0');
+    is_missing.then(|| Error::invalid(&path.child("resourceVersion"), zero, "must be specified for an update", 0))
+}
+
+/// Returns the key of an object in upstream's store, as messages show it: `/registry/pods/default/a`.
+pub fn storage_key(group: &str, plural: &str, namespace: Option<&str>, name: Option<&str>) -> String {
+    /// Groups whose kinds are not part of Kubernetes' core server.
+    const OTHERS: [&str; 2] = ["apiextensions.k8s.io", "apiregistration.k8s.io"];
+    // Resources whose objects are stored under an older name.
+    let folder = match (group, plural) {
+        ("", "endpoints") => "services/endpoints",
+        ("networking.k8s.io", "ingresses") => "ingress",
+        ("", "nodes") => "minions",
+        ("", "replicationcontrollers") => "controllers",
+        ("", "services") => "services/specs",
+        (_, other) => other,
+    };
+    let group = (OTHERS.contains(&group) || !crate::builtin::has_group(group)).then_some(group);
+    let parts = [Some("/registry"), group, Some(folder), namespace, name];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("/")
+}
+
+/// Returns a string of the metadata; empty if it is missing.
+fn text_of<'a>(object: Value<'a>, field: &str) -> &'a str {
+    object.get("metadata").and_then(|metadata| metadata.get(field)?.as_str()).unwrap_or_default()
+}
+
 /// Why an update does not fit the stored object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Conflict {
@@ -200,23 +232,20 @@ pub enum Conflict {
     Other(String),
 }
 
-/// Returns why an update does not fit the object stored at `key` (`/registry/pods/default/a`).
-pub fn conflict(object: Value<'_>, old: Value<'_>, key: &str) -> Option<Conflict> {
-    let of = |object: Value<'_>, field: &str| {
-        let found = object.get("metadata").and_then(|metadata| metadata.get(field)?.as_str().map(str::to_owned));
-        found.unwrap_or_default()
-    };
-    let (uid, old_uid) = (of(object, "uid"), of(old, "uid"));
+/// Returns why an update does not fit the object stored at a [key](storage_key).
+pub fn conflict(object: Value<'_>, old: Value<'_>, key: impl FnOnce() -> String) -> Option<Conflict> {
+    let (uid, old_uid) = (text_of(object, "uid"), text_of(old, "uid"));
     if !uid.is_empty() && uid != old_uid {
+        let key = key();
         return Some(Conflict::Other(format!(
             "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: \
              UID in precondition: {uid}, UID in object meta: {old_uid}"
         )));
     }
-    let (version, old_version) = (of(object, "resourceVersion"), of(old, "resourceVersion"));
+    let (version, old_version) = (text_of(object, "resourceVersion"), text_of(old, "resourceVersion"));
     // Go's `ParseUint` accepts no sign.
     if !version.bytes().all(|byte| byte.is_ascii_digit()) {
-        let message = format!("strconv.ParseUint: parsing {}: invalid syntax", GoQuoted(&version));
+        let message = format!("strconv.ParseUint: parsing {}: invalid syntax", GoQuoted(version));
         return Some(Conflict::NoVersion(message));
     }
     let is_asked = !version.is_empty() && version.bytes().any(|byte| byte != b'0');

@@ -36,8 +36,9 @@ use crate::{Change, Release};
 pub use assigned::{Assigned, User};
 pub(crate) use kinds::has_group;
 use kinds::{Row, find};
-use kubeshape_schema::field::{BadValue, Error, Errors, Path};
+use kubeshape_schema::field::{Error, Errors, Path};
 use kubeshape_value::{Bump, Value};
+pub use overlay::{MAX_ANNOTATION_EXPRESSION, admission_errors};
 pub use shares::Share;
 pub use strategy::{Expressions, Strategy, repeated_owners, without_repeated_owners};
 
@@ -95,20 +96,10 @@ impl BuiltInKind {
         BuiltInKind { row: Row::OTHER, release }
     }
 
-    /// Returns the error of an update (PUT) without the version that it replaces, if the kind requires one (`Update` of
-    /// the generic registry). The server checks nothing else then.
+    /// Returns the error of an update (PUT) without the version that it replaces, if the kind requires one:
+    /// [`missing_version`](crate::body::missing_version).
     pub fn missing_version(&self, object: Value<'_>) -> Option<Error> {
-        let version = object.get("metadata").and_then(|metadata| metadata.get("resourceVersion")?.as_str());
-        let is_named = version.is_some_and(|version| version.bytes().any(|byte| byte != b'0'));
-        let path = Path::Base("metadata");
-        (!is_named && self.row.needs_version).then(|| {
-            Error::invalid(
-                &path.child("resourceVersion"),
-                BadValue::Json("0".to_owned()),
-                "must be specified for an update",
-                0,
-            )
-        })
+        if self.row.needs_version { crate::body::missing_version(object, self.release) } else { None }
     }
 
     /// Returns whether objects have a generation.

@@ -30,7 +30,9 @@ pub use check::{deprecation_warning, stored_versions, validate, validate_update,
 pub use coerced::with_coerced_defaults;
 pub use doctor::{Bound, Diagnosis, Expensive, Keyword, Obstacle, Uncounted, diagnose_costs};
 pub use kept::Kept;
-pub use model::{ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version};
+pub use kubeshape_structural::Status;
+pub use kubeshape_structural::written::{ClientConfig, Conversion, Service, Spec, Subresources, Validation, Version};
+pub use model::Definition;
 pub use options::{Expressions, MAX_SELECTABLE_FIELDS, Options};
 pub use read::Defaults;
 pub use rules::{ExpressionCost, RULE_COST_LIMIT, SCHEMA_COST_LIMIT, expression_costs};

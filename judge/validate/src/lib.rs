@@ -17,8 +17,10 @@ mod literal;
 pub mod metadata;
 pub mod object;
 mod release;
+pub mod selector;
 pub mod strict;
 pub mod typed;
+mod webhook;
 mod words;
 
 pub use kubeshape_schema::names;

@@ -4,7 +4,7 @@ use crate::names;
 use crate::release::{AskedRelease, Change};
 use crate::words::{self, Lengths};
 use kubeshape_schema::field::{BadValue, Error, Errors, Path};
-use kubeshape_schema::{Bump, read::Reader};
+use kubeshape_schema::read::Reader;
 use kubeshape_yaml::Node;
 use kubeshape_yaml::go::Time;
 use kubeshape_yaml::go::escape::{self, Escape, is_printable};
@@ -99,9 +99,9 @@ impl<'a> ObjectMeta<'a> {
             "deletionGracePeriodSeconds" => meta.deletion_grace_period_seconds = r.integer(value),
             "labels" => meta.labels = text_map(r, value),
             "annotations" => meta.annotations = text_map(r, value),
-            "ownerReferences" => meta.owner_references = list(r, value, read_owner_reference),
+            "ownerReferences" => meta.owner_references = r.list(value, "", read_owner_reference),
             "finalizers" => meta.finalizers = r.texts(value),
-            "managedFields" => meta.managed_fields = list(r, value, read_managed_fields),
+            "managedFields" => meta.managed_fields = r.list(value, "", read_managed_fields),
             _ => {}
         });
         meta
@@ -121,18 +121,6 @@ impl<'a> ObjectMeta<'a> {
 /// Returns the location of a member of a mapping, or that of the mapping if it is missing.
 pub(crate) fn place(node: Node<'_>, member: &str) -> u32 {
     node.get(member).unwrap_or(node).index()
-}
-
-/// Reads a list into the arena.
-pub(crate) fn list<'a, T>(
-    reader: &mut Reader<'a>,
-    node: Node<'a>,
-    mut read: impl FnMut(&mut Reader<'a>, Node<'a>) -> T,
-) -> &'a [T] {
-    let arena: &'a Bump = reader.arena();
-    let mut items = bumpalo::collections::Vec::with_capacity_in(node.len(), arena);
-    reader.each_item(node, "", |reader, item| items.push(read(reader, item)));
-    items.into_bump_slice()
 }
 
 /// Reads a mapping of strings, sorted by key.

@@ -84,37 +84,9 @@ impl From<&AskedRelease> for AskedRelease {
     }
 }
 
-/// Defines the enum of changes, grouped by the release that made them.
-macro_rules! changes {
-    ($($minor:literal { $($(#[doc = $text:literal])+ $name:ident,)+ })+) => {
-        /// What changed in the rules for definitions and objects.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Change {
-            $($($(#[doc = $text])+ $name,)+)+
-        }
-
-        impl Change {
-            /// All of them, by release.
-            pub const ALL: &[Change] = &[$($(Change::$name,)+)+];
-
-            /// Returns the first release with the change.
-            pub fn since(self) -> Release {
-                Release::nearest(match self {
-                    $($(Change::$name => $minor,)+)+
-                })
-            }
-
-            /// What is so since then.
-            pub fn text(self) -> &'static str {
-                match self {
-                    $($(Change::$name => concat!($($text),+).trim_ascii(),)+)+
-                }
-            }
-        }
-    };
-}
-
-changes! {
+kubeshape_cel::changes! {
+    /// What changed in the rules for definitions and objects.
+    since: Release = Release::nearest;
     29 {
         /// `optionalOldSelf` of rules is a known field, but is dropped.
         KnownOptionalOldSelf,

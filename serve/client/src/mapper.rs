@@ -1,5 +1,6 @@
 //! Maps resources to kinds, and kinds to resources.
 
+pub use kubeshape_discovery::Kind as GroupVersionKind;
 use kubeshape_discovery::{Group, GroupVersion, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,17 +14,6 @@ pub struct GroupVersionResource {
     pub version: Arc<str>,
     /// `deployments`
     pub resource: Arc<str>,
-}
-
-/// A kind of a group version.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GroupVersionKind {
-    /// Empty for the core group.
-    pub group: Arc<str>,
-    /// `v1`
-    pub version: Arc<str>,
-    /// `Deployment`
-    pub kind: Arc<str>,
 }
 
 /// A partially known resource. An empty group or version matches any.
@@ -350,12 +340,6 @@ fn group_version(group: &str, version: &str) -> String {
 impl std::fmt::Display for GroupVersionResource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}, {}", group_version(&self.group, &self.version), self.resource)
-    }
-}
-
-impl std::fmt::Display for GroupVersionKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}, {}", group_version(&self.group, &self.version), self.kind)
     }
 }
 

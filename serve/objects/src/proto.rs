@@ -1,6 +1,6 @@
 //! Protobuf messages around objects, as apimachinery's generated code writes them.
 
-pub(crate) use kubeshape_gotypes::proto::{bytes, number, text, varint_of};
+pub(crate) use kubeshape_gotypes::proto::{bytes, number, text};
 
 /// Returns the message of a `ListMeta`.
 pub(crate) fn list_meta(revision: &str, token: &str, remaining: Option<i64>) -> Vec<u8> {

@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubeshape_gotypes::members::{self, Kind, Messages, Shown};
 use kubeshape_schema::Release;
-use kubeshape_yaml::go::{Time, number};
+use kubeshape_yaml::go::{Time, number, varint as varints};
 
 pub use write::json_to_protobuf;
 pub(crate) use write::list_to_protobuf;
@@ -174,16 +174,9 @@ fn each<'b>(mut rest: &'b [u8], mut with: impl FnMut(u64, Content<'b>) -> Result
 }
 
 fn varint(rest: &mut &[u8]) -> Result<u64, String> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, behind) = rest.split_first().ok_or_else(truncated)?;
-        *rest = behind;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(value);
-        }
-    }
-    Err("protobuf: a number is too long".to_owned())
+    let ends_early = rest.len() < 10 && rest.iter().all(|byte| *byte >= 0x80);
+    varints::read(rest)
+        .ok_or_else(|| if ends_early { truncated() } else { "protobuf: a number is too long".to_owned() })
 }
 
 /// Writes the fields of a message after an open brace. Returns `false` if all of them are zero.

@@ -1,6 +1,6 @@
 //! The sources of kinds: CustomResourceDefinitions, OpenAPI documents, structured-merge-diff schemas.
 
-use crate::kind::{Column, Kind, Resource, Scale, Scope, Version};
+use crate::kind::{Kind, Resource, Scope, Version};
 use crate::location::Location;
 use crate::prepared::Prepared;
 use crate::registry::Settings;
@@ -415,25 +415,13 @@ fn resource(crd: &Crd<'_>, version: &kubeshape_structural::Version<'_>) -> Resou
 }
 
 fn version(version: &kubeshape_structural::Version<'_>) -> Version {
-    let column = |column: &kubeshape_structural::Column<'_>| Column {
-        name: column.name.into(),
-        column_type: column.column_type.into(),
-        format: column.format.into(),
-        description: column.description.into(),
-        priority: column.priority,
-        json_path: column.json_path.into(),
-    };
     Version {
         served: version.served,
         storage: version.storage,
         deprecated: version.deprecated,
         deprecation_warning: version.deprecation_warning.map(Into::into),
-        columns: version.columns.iter().map(column).collect(),
+        columns: version.columns.iter().map(|column| column.map(Arc::from)).collect(),
         selectable_fields: texts(version.selectable_fields),
-        scale: version.scale.map(|scale| Scale {
-            spec_replicas_path: scale.spec_replicas_path.into(),
-            status_replicas_path: scale.status_replicas_path.into(),
-            label_selector_path: scale.label_selector_path.map(Into::into),
-        }),
+        scale: version.scale.map(|scale| scale.map(Arc::from)),
     }
 }

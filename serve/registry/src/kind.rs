@@ -71,32 +71,10 @@ pub struct Version {
 }
 
 /// A printer column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// The header.
-    pub name: Arc<str>,
-    /// `string`, `integer`, `date` …
-    pub column_type: Arc<str>,
-    /// `name` marks the column with the name of the object.
-    pub format: Arc<str>,
-    /// The description.
-    pub description: Arc<str>,
-    /// 0 is always shown, higher priorities with `-o wide`.
-    pub priority: i32,
-    /// The path of the value in the object.
-    pub json_path: Arc<str>,
-}
+pub type Column = kubeshape_structural::Column<Arc<str>>;
 
 /// The paths of replicas for `/scale`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scale {
-    /// `.spec.replicas`
-    pub spec_replicas_path: Arc<str>,
-    /// `.status.replicas`
-    pub status_replicas_path: Arc<str>,
-    /// `.status.selector`
-    pub label_selector_path: Option<Arc<str>>,
-}
+pub type Scale = kubeshape_structural::Scale<Arc<str>>;
 
 impl Kind {
     /// Returns group, version and kind.

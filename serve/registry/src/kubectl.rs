@@ -57,17 +57,7 @@ impl Kind {
             return Ok(convertor);
         }
         let columns = self.version().map(|version| version.columns.as_slice()).unwrap_or_default();
-        let columns: Vec<Column<'_>> = columns
-            .iter()
-            .map(|column| Column {
-                name: &column.name,
-                column_type: &column.column_type,
-                format: &column.format,
-                description: &column.description,
-                priority: column.priority,
-                json_path: &column.json_path,
-            })
-            .collect();
+        let columns: Vec<Column<&str>> = columns.iter().map(|column| column.map(|text| text)).collect();
         Convertor::new(&columns)
     }
 

@@ -1,7 +1,7 @@
 //! Extracts what a manager applied (upstream `managedfields.ExtractInto`).
 
 use super::entries::RawEntry;
-use super::{Operation, object, structured};
+use super::{Operation, object};
 use crate::Bump;
 use crate::fieldpath::SetError;
 use crate::typed::{Duplicates, KeyFields, Type, ValidationErrors};
@@ -67,7 +67,10 @@ pub fn extract<'a>(
     let fields = entry.set(Compat::default(), arena).map_err(ExtractError::Fields)?;
     let extracted = typed.extract_items(fields.leaves(arena), KeyFields::AsOwned, arena).value();
     let Some(Value::Map(mut map)) = extracted else {
-        return Err(ExtractError::Nothing { manager: manager.to_owned(), found: structured::go_type(extracted) });
+        return Err(ExtractError::Nothing {
+            manager: manager.to_owned(),
+            found: extracted.unwrap_or(Value::Null).go_type(),
+        });
     };
     let gvk = object.gvk();
     if map.get("kind").is_none() && !gvk.kind().is_empty() {

@@ -9,6 +9,7 @@ use crate::fieldpath::ManagedFields;
 use crate::merge::{ConvertError, Converter, Updater};
 use crate::typed::{Duplicates, TypedValue};
 use crate::value::Value;
+use kubeshape_schema::parse_group_version;
 
 /// Converts typed values through objects in the hub version.
 #[derive(Clone, Copy)]
@@ -27,9 +28,7 @@ impl Converter for VersionConverter<'_> {
     ) -> Result<TypedValue<'a>, ConvertError> {
         let value = to_object(object.value()).map_err(ConvertError::Failed)?;
         let target = Gvk::new(version, "");
-        if version.matches('/').count() > 1 {
-            return Err(ConvertError::Failed(format!("unexpected GroupVersion string: {version}")));
-        }
+        parse_group_version(version).map_err(ConvertError::Failed)?;
         if value.gvk().api_version() == target.api_version() {
             return Ok(object);
         }
@@ -47,20 +46,9 @@ impl Converter for VersionConverter<'_> {
 fn to_object(value: Option<Value<'_>>) -> Result<Value<'_>, String> {
     match value {
         Some(value @ Value::Map(_)) => Ok(value),
-        other => Err(format!("failed to convert value to unstructured for type {}", go_type(other))),
-    }
-}
-
-/// Returns the name of the Go type of a value.
-pub(super) fn go_type(value: Option<Value<'_>>) -> &'static str {
-    match value {
-        None | Some(Value::Null) => "<nil>",
-        Some(Value::Bool(_)) => "bool",
-        Some(Value::Int(_)) => "int64",
-        Some(Value::Float(_)) => "float64",
-        Some(Value::String(_)) => "string",
-        Some(Value::List(_)) => "[]interface {}",
-        Some(Value::Map(_)) => "map[string]interface {}",
+        other => {
+            Err(format!("failed to convert value to unstructured for type {}", other.unwrap_or(Value::Null).go_type()))
+        }
     }
 }
 

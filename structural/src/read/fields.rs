@@ -1,5 +1,6 @@
 //! The fields of API objects.
 
+use kubeshape_gotypes::definition;
 use kubeshape_schema::read::Reader;
 use kubeshape_yaml::{Flags, Kind, Node};
 
@@ -18,43 +19,34 @@ pub(super) fn fields<'a>(
     if node.kind() == Kind::Map && plain(node) {
         for (key, value) in node.pairs() {
             if !f(reader, key.text(), value) {
-                reader.unknown_field_among(key, members(expected));
+                reader.unknown_field_among(key, &members(expected));
             }
         }
         return;
     }
     reader.each_pair(node, expected, |reader, key, value| {
         if !f(reader, key.text(), value) {
-            reader.unknown_field_among(key, members(expected));
+            reader.unknown_field_among(key, &members(expected));
         }
     });
 }
 
 /// Returns the members of the types in which mistakes are likely, for suggestions. `expected` names the type.
-fn members(expected: &str) -> &'static [&'static str] {
-    match expected {
-        "a CustomResourceDefinition" => &["apiVersion", "kind", "metadata", "spec", "status"],
-        "a mapping of metadata" => &["name", "namespace", "labels", "annotations", "finalizers"],
-        "a spec" => &["group", "names", "scope", "versions", "conversion", "preserveUnknownFields"],
-        "a mapping of names" => &["plural", "singular", "shortNames", "kind", "listKind", "categories"],
-        "a version" => &[
-            "name",
-            "served",
-            "storage",
-            "deprecated",
-            "deprecationWarning",
-            "schema",
-            "subresources",
-            "additionalPrinterColumns",
-            "selectableFields",
-        ],
-        "a mapping with openAPIV3Schema" => &["openAPIV3Schema"],
-        "a mapping of subresources" => &["status", "scale"],
-        "a scale subresource" => &["specReplicasPath", "statusReplicasPath", "labelSelectorPath"],
-        "a printer column" => &["name", "type", "format", "description", "priority", "jsonPath"],
-        "a selectable field" => &["jsonPath"],
-        _ => &[],
-    }
+fn members(expected: &str) -> Vec<&'static str> {
+    let ty = match expected {
+        "a CustomResourceDefinition" => return vec!["apiVersion", "kind", "metadata", "spec", "status"],
+        "a mapping of metadata" => return vec!["name", "namespace", "labels", "annotations", "finalizers"],
+        "a selectable field" => return vec!["jsonPath"],
+        "a spec" => &definition::SPEC,
+        "a mapping of names" => &definition::NAMES,
+        "a version" => &definition::VERSION,
+        "a mapping with openAPIV3Schema" => &definition::VALIDATION,
+        "a mapping of subresources" => &definition::SUBRESOURCES,
+        "a scale subresource" => &definition::SCALE,
+        "a printer column" => &definition::COLUMN,
+        _ => return Vec::new(),
+    };
+    ty.fields.iter().map(|field| field.name).collect()
 }
 
 /// Returns whether no key of the mapping can need a note.
@@ -72,11 +64,4 @@ fn plain(node: Node<'_>) -> bool {
         names[i] = name;
     }
     true
-}
-
-/// Checks a list of strings.
-pub(super) fn texts<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
-    reader.each_item(node, "a list of strings", |r, item| {
-        r.text(item);
-    });
 }

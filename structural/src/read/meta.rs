@@ -1,6 +1,6 @@
 //! `metadata` and `status`. Because of mistakes in them, the server rejects the object. Few fields are kept.
 
-use super::fields::{fields, texts};
+use super::fields::fields;
 use super::scalar::time;
 use super::spec;
 use crate::Status;
@@ -46,7 +46,7 @@ fn check<'a>(reader: &mut Reader<'a>, field: &'static Field, value: Node<'a>) {
                 fields(r, node, item, |r, key, value| self::field(r, inner, key, value));
             });
         }
-        Type::List(_) => texts(reader, value),
+        Type::List(_) => _ = reader.texts(value),
         // Any JSON value is valid here.
         _ => {}
     }
@@ -57,11 +57,19 @@ pub(super) fn status<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> Status<'a> 
     let mut status = Status::default();
     fields(reader, node, "a status", |r, key, value| {
         match key {
-            "conditions" => r.each_item(value, "a list of conditions", |r, item| match condition(r, item) {
-                ("Established", value) => status.established = Some(value == "True"),
-                ("Terminating", value) => status.terminating = value == "True",
-                _ => {}
+            "conditions" => r.each_item(value, "a list of conditions", |r, item| {
+                let (ty, value) = condition(r, item);
+                let known = match ty {
+                    "Established" => &mut status.established,
+                    "Terminating" => &mut status.terminating,
+                    _ => return,
+                };
+                known.get_or_insert(value == "True");
             }),
+            "storedVersions" => {
+                let versions = r.texts(value);
+                status.stored_versions = (!value.is_null()).then_some(versions);
+            }
             "acceptedNames" => {
                 let names = spec::names(r, value);
                 status.accepted = (!value.is_null()).then_some(names);

@@ -12,6 +12,7 @@ mod meta;
 mod scalar;
 mod spec;
 
+use crate::written::Spec;
 use crate::{ApiVersion, Crd, Status};
 use fields::fields;
 use kubeshape_schema::{Bump, Code, Converted, Note, read::Reader, read::Rules};
@@ -46,20 +47,7 @@ const KIND: &str = "CustomResourceDefinition";
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn read<'a>(node: Node<'a>, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>>> {
-    if wrong_items(node).is_some() {
-        return read_as(node, ApiVersion::V1, arena);
-    }
-    let text = node.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
-    let version = match text.strip_prefix(GROUP) {
-        Some("v1") => ApiVersion::V1,
-        Some("v1beta1") => ApiVersion::V1beta1,
-        _ => {
-            let at = node.get("apiVersion").unwrap_or(node).index();
-            let detail = format!("found {text:?}, expected \"{GROUP}v1\" or \"{GROUP}v1beta1\"");
-            return Converted { value: None, notes: vec![Note::new(Code::WrongApiVersion, at, detail)] };
-        }
-    };
-    read_as(node, version, arena)
+    published(decode(node, None, arena))
 }
 
 /// Reads one CustomResourceDefinition of the given API version. Its own `apiVersion` is ignored, because items of a
@@ -67,15 +55,37 @@ pub fn read<'a>(node: Node<'a>, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>
 ///
 /// The value and the notes are as those of [`read`].
 pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>>> {
+    published(decode(node, Some(version), arena))
+}
+
+/// Returns the definition in the form of v1.
+fn published<'a>(decoded: Converted<'a, Option<Decoded<'a>>>) -> Converted<'a, Option<Crd<'a>>> {
+    Converted { value: decoded.value.map(|decoded| decoded.crd), notes: decoded.notes }
+}
+
+/// A decoded definition, in the two forms that the server uses.
+#[derive(Clone, Copy, Debug)]
+pub struct Decoded<'a> {
+    /// With defaults, converted to v1.
+    pub crd: Crd<'a>,
+    /// The specification as written.
+    pub spec: Spec<'a>,
+}
+
+/// Decodes a definition of the given API version. Without one, its `apiVersion` decides.
+fn decode<'a>(node: Node<'a>, version: Option<ApiVersion>, arena: &'a Bump) -> Converted<'a, Option<Decoded<'a>>> {
     let mut reader = Reader::new(arena, Rules::Crd);
     if let Some(items) = wrong_items(node) {
         reader.wrong_type(items, "a list of objects");
         return Converted { value: None, notes: reader.into_notes() };
     }
+    let version = match version.map_or_else(|| written_version(node), Ok) {
+        Ok(version) => version,
+        Err(note) => return Converted { value: None, notes: vec![note] },
+    };
     let mut name = "";
     let mut status = Status::default();
-    let mut spec = spec::Spec::default();
-    spec.at = node.index();
+    let mut spec = Spec::empty(node, false);
     fields(&mut reader, node, "a CustomResourceDefinition", |r, key, value| {
         match key {
             "apiVersion" | "kind" => {
@@ -91,12 +101,31 @@ pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Conv
     if node.is_null() {
         reader.wrong_type(node, "a CustomResourceDefinition");
     }
-    let crd = spec.into_crd(name, version, status, node.index(), arena);
+    let crd = spec::into_crd(&spec, name, version, status, node.index(), arena);
     let failed = reader.failed();
     if crd.versions.is_empty() && !failed {
-        reader.note(Note::new(Code::NoVersions, spec.at, "expected at least one entry in spec.versions"));
+        reader.note(Note::new(Code::NoVersions, spec.node.index(), "expected at least one entry in spec.versions"));
     }
-    Converted { value: (!failed).then_some(crd), notes: reader.into_notes() }
+    Converted { value: (!failed).then_some(Decoded { crd, spec }), notes: reader.into_notes() }
+}
+
+/// Returns the API version of a definition. The error is a note.
+fn written_version(node: Node<'_>) -> Result<ApiVersion, Note<'_>> {
+    let text = text_of(node, "apiVersion");
+    version_of(text).ok_or_else(|| {
+        let at = node.get("apiVersion").unwrap_or(node).index();
+        let detail = format!("found {text:?}, expected \"{GROUP}v1\" or \"{GROUP}v1beta1\"");
+        Note::new(Code::WrongApiVersion, at, detail)
+    })
+}
+
+/// Returns the version of `apiextensions.k8s.io` that an `apiVersion` names.
+fn version_of(text: &str) -> Option<ApiVersion> {
+    match text.strip_prefix(GROUP)? {
+        "v1" => Some(ApiVersion::V1),
+        "v1beta1" => Some(ApiVersion::V1beta1),
+        _ => None,
+    }
 }
 
 /// Returns whether this is a CustomResourceDefinition of any version.
@@ -119,11 +148,7 @@ pub fn item_version(list: Node<'_>) -> Option<ApiVersion> {
     if text_of(list, "kind") != "CustomResourceDefinitionList" {
         return None;
     }
-    match text_of(list, "apiVersion").strip_prefix(GROUP) {
-        Some("v1") => Some(ApiVersion::V1),
-        Some("v1beta1") => Some(ApiVersion::V1beta1),
-        _ => None,
-    }
+    version_of(text_of(list, "apiVersion"))
 }
 
 /// Returns whether this is a list: its kind ends in `List` and its `items` are a list.
@@ -167,10 +192,12 @@ pub struct Manifest<'a> {
 impl<'a> Manifest<'a> {
     /// Reads it as [`read`] does.
     pub fn read(self, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>>> {
-        match self.implied {
-            Some(version) => read_as(self.node, version, arena),
-            None => read(self.node, arena),
-        }
+        published(self.decode(arena))
+    }
+
+    /// Does the same, and also returns the specification as written.
+    pub fn decode(self, arena: &'a Bump) -> Converted<'a, Option<Decoded<'a>>> {
+        decode(self.node, self.implied, arena)
     }
 }
 

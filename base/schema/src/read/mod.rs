@@ -177,6 +177,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads a string. Null is `None`.
+    pub fn optional_text(&mut self, node: Node<'a>) -> Option<&'a str> {
+        let text = self.text(node);
+        (!node.is_null()).then_some(text)
+    }
+
     /// Reads a boolean. Null is `false`.
     pub fn boolean(&mut self, node: Node<'a>) -> bool {
         self.optional_boolean(node).unwrap_or(false)
@@ -232,8 +238,18 @@ impl<'a> Reader<'a> {
 
     /// Reads a list of strings. Null is the empty list, and a null item is `""`.
     pub fn texts(&mut self, node: Node<'a>) -> &'a [&'a str] {
+        self.list(node, "a list of strings", Self::text)
+    }
+
+    /// Reads a list with a function for its items. Null is the empty list. `expected` names the list in errors.
+    pub fn list<T>(
+        &mut self,
+        node: Node<'a>,
+        expected: &str,
+        mut read: impl FnMut(&mut Self, Node<'a>) -> T,
+    ) -> &'a [T] {
         let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
-        self.each_item(node, "a list of strings", |reader, item| out.push(reader.text(item)));
+        self.each_item(node, expected, |reader, item| out.push(read(reader, item)));
         out.into_bump_slice()
     }
 

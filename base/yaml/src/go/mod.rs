@@ -4,11 +4,13 @@
 //! form of Go's libraries. Every crate that prints or compares them uses this module.
 
 pub mod address;
+pub mod base64;
 pub mod escape;
 pub mod number;
 pub mod syntax;
 pub mod time;
 pub mod url;
+pub mod varint;
 pub mod warning;
 
 pub use time::Time;

@@ -257,6 +257,10 @@ impl<'a> Results<'_, 'a> {
                 self.without_form(target, |_| true, "a document has no structural schema");
                 Ok(())
             }
+            Shape::Crd => {
+                self.without_form(target, |_| true, "a document has no definition for rules");
+                Ok(())
+            }
             Shape::Policy => {
                 self.without_form(target, |_| true, "a document has no rules for a policy");
                 Ok(())

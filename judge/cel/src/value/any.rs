@@ -2,6 +2,7 @@
 
 use super::Value;
 use super::time::{proto_duration, proto_timestamp};
+use kubeshape_yaml::go::varint;
 use std::fmt::Write;
 
 /// The maximum nesting of messages in the bytes.
@@ -163,16 +164,16 @@ fn read_entry(bytes: &[u8], depth: usize) -> Option<(Value<'static>, Value<'stat
 fn fields(mut bytes: &[u8]) -> Option<Vec<Field<'_>>> {
     let mut out = Vec::new();
     while !bytes.is_empty() {
-        let tag = varint(&mut bytes)?;
+        let tag = varint::read(&mut bytes)?;
         let number = tag >> 3;
         if number == 0 || number >= 1 << 29 {
             return None;
         }
         let wire = match tag & 7 {
-            0 => Wire::Varint(varint(&mut bytes)?),
+            0 => Wire::Varint(varint::read(&mut bytes)?),
             1 => Wire::Fixed64(u64::from_le_bytes(*bytes.split_off(..8)?.first_chunk()?)),
             2 => {
-                let length = usize::try_from(varint(&mut bytes)?).ok()?;
+                let length = usize::try_from(varint::read(&mut bytes)?).ok()?;
                 Wire::Bytes(bytes.split_off(..length)?)
             }
             5 => Wire::Fixed32(u32::from_le_bytes(*bytes.split_off(..4)?.first_chunk()?)),
@@ -181,19 +182,4 @@ fn fields(mut bytes: &[u8]) -> Option<Vec<Field<'_>>> {
         out.push((number, wire));
     }
     Some(out)
-}
-
-fn varint(bytes: &mut &[u8]) -> Option<u64> {
-    let mut out = 0;
-    for shift in (0..70).step_by(7) {
-        let byte = *bytes.split_off_first()?;
-        if shift == 63 && byte > 1 {
-            return None;
-        }
-        out |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(out);
-        }
-    }
-    None
 }

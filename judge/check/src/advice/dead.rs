@@ -1,7 +1,7 @@
 //! Advice about keywords that never reject a value.
 
-use super::place;
-use kubeshape_schema::{Additional, Code, Extra, Flags, Items, Json, Note, Schema, Type};
+use super::{each_inner, place};
+use kubeshape_schema::{Code, Extra, Flags, Json, Note, Schema, Type};
 use kubeshape_yaml::{Document, Node};
 
 /// The types of values that a keyword checks.
@@ -13,16 +13,7 @@ const OBJECTS: &[Type] = &[Type::Object];
 /// Reports dead keywords of a schema and its subschemas. The reader bounds the nesting.
 pub(super) fn about(schema: &Schema<'_>, document: Document<'_>, notes: &mut Vec<Note<'static>>) {
     of_value(schema, document, notes);
-    let mut inner = |schema: &Schema<'_>| about(schema, document, notes);
-    schema.properties.iter().for_each(|property| inner(&property.schema));
-    match schema.items {
-        Some(Items::One(item)) => inner(item),
-        Some(Items::Many(items)) => items.iter().for_each(inner),
-        None => {}
-    }
-    if let Some(Additional::Schema(additional)) = schema.additional {
-        about(additional, document, notes);
-    }
+    each_inner(schema, &mut |inner| about(inner, document, notes));
 }
 
 /// Reports keywords of one schema that are dead because of its type or another keyword.

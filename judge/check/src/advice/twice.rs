@@ -1,6 +1,7 @@
 //! Advice about duplicate values where order and number of values have no meaning.
 
-use kubeshape_schema::{Additional, Code, Items, Note, Schema};
+use super::each_inner;
+use kubeshape_schema::{Code, Note, Schema};
 use kubeshape_yaml::{Document, Node};
 use std::collections::HashSet;
 
@@ -18,14 +19,5 @@ pub(super) fn about(schema: &Schema<'_>, document: Document<'_>, notes: &mut Vec
             }
         }
     }
-    let mut inner = |schema: &Schema<'_>| about(schema, document, notes);
-    schema.properties.iter().for_each(|property| inner(&property.schema));
-    match schema.items {
-        Some(Items::One(item)) => inner(item),
-        Some(Items::Many(items)) => items.iter().for_each(inner),
-        None => {}
-    }
-    if let Some(Additional::Schema(additional)) = schema.additional {
-        about(additional, document, notes);
-    }
+    each_inner(schema, &mut |inner| about(inner, document, notes));
 }

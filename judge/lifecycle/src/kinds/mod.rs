@@ -10,6 +10,7 @@
 mod declared;
 
 use crate::Version;
+use kubeshape_schema::Release;
 use std::fmt::Write as _;
 
 pub(crate) use declared::is_kind;
@@ -17,7 +18,7 @@ pub use declared::{Declared, KindKey, KindTag, declared, of_type, tags};
 pub use kubeshape_discovery::deprecated::{CustomVersion, best, custom_warning};
 
 /// The newest release in the table.
-pub const NEWEST: Version = Version { major: 1, minor: 36 };
+pub const NEWEST: Version = Version { major: 1, minor: Release::NEWEST.minor() };
 
 const BUILT_IN: &str = include_str!("builtin.txt");
 

@@ -128,7 +128,13 @@ fn a_group_that_costs_too_much_is_one_error() {
 fn refused_policies_have_errors() {
     use kubeshape_value::{Bump, ToValue};
     let arena = Bump::new();
-    let policies = policy(KIND, "p", json!({"validations": [{"expression": "object.data.x"}]}));
+    let mut policies = policy(KIND, "p", json!({"validations": [{"expression": "object.data.x"}]}));
+    policies[0]["spec"]["failurePolicy"] = json!("Fail");
+    for (name, default) in
+        [("matchPolicy", json!("Equivalent")), ("namespaceSelector", json!({})), ("objectSelector", json!({}))]
+    {
+        policies[0]["spec"]["matchConstraints"][name] = default;
+    }
     let errors = kubeshape_policy::creation_errors(policies[0].to_value(&arena), Release::DEFAULT);
     let text = "spec.validations[0].expression: Invalid value: \"object.data.x\": must evaluate to bool but got dyn";
     assert_eq!(errors.iter().map(ToString::to_string).collect::<Vec<_>>(), [text]);

@@ -77,6 +77,7 @@ use super::Release;
 use crate::literal::Literal;
 use crate::typed::Typed;
 pub(super) use check::{Found, Scope};
+pub use check::{MAX_ANNOTATION_EXPRESSION, admission_errors};
 use kubeshape_cel::{Env, Program, Type};
 use kubeshape_value::Value;
 use native::Native;

@@ -1,7 +1,7 @@
 //! Validation of whole definitions: `ValidateCustomResourceDefinition`, `ValidateCustomResourceDefinitionUpdate` and
 //! the functions that they call.
 
-use super::model::{Definition, Spec, Status, Subresources, Version, same_validation};
+use super::model::{ByVersion, Definition, same_validation, schemas};
 use super::options::{MAX_SELECTABLE_FIELDS, Options};
 use super::schema::{has_extensions, validate_validation};
 use super::{field_path, go_json};
@@ -10,6 +10,7 @@ use crate::names;
 use crate::release::{AskedRelease, Change};
 use kubeshape_schema::field::{BadValue, Error, Errors, Path};
 use kubeshape_schema::{Flags, Schema, Type};
+use kubeshape_structural::written::{Spec, Subresources, Version};
 use kubeshape_structural::{Column, Names, convert};
 use kubeshape_yaml::Node;
 use kubeshape_yaml::go::escape::is_printable;
@@ -69,7 +70,7 @@ pub(super) struct Checker<'c> {
 impl Checker<'_> {
     fn definition(&mut self, definition: &Definition<'_>, old: Option<&Definition<'_>>) {
         self.spec(&definition.spec);
-        self.status(&definition.status, &definition.spec, definition.node);
+        self.status(definition);
         self.approval(definition, old);
         let preserved = old.is_some_and(|old| old.spec.preserve_unknown_fields == Some(true));
         if !preserved && definition.spec.preserve_unknown_fields == Some(true) {
@@ -108,7 +109,7 @@ impl Checker<'_> {
         let pruning = spec.preserve_unknown_fields != Some(true);
         options.require_structural |= pruning;
         self.presence_of_schemas(spec, pruning, &path);
-        if options.allow_defaults && spec.schemas().any(|schema| schema.subtree.any(Flags::DEFAULT)) {
+        if options.allow_defaults && schemas(spec).any(|schema| schema.subtree.any(Flags::DEFAULT)) {
             options.require_structural = true;
             if spec.preserve_unknown_fields != Some(false) {
                 let detail = "must be false in order to use defaults in the schema";
@@ -116,7 +117,7 @@ impl Checker<'_> {
                 self.errors.push(Error::invalid(&path.child("preserveUnknownFields"), true, detail, at));
             }
         }
-        options.require_structural |= spec.schemas().any(has_extensions);
+        options.require_structural |= schemas(spec).any(has_extensions);
         let mut inner = Checker { options: &options, errors: self.errors };
         inner.versions(spec, &path);
         inner.at_the_top(spec, &path);
@@ -167,7 +168,7 @@ impl Checker<'_> {
     /// Checks `spec.versions`, each version and all together.
     fn versions(&mut self, spec: &Spec<'_>, path: &Path<'_>) {
         let versions = path.child("versions");
-        let by_version = spec.by_version();
+        let by_version = ByVersion::new(spec);
         for (i, version) in spec.versions.iter().enumerate() {
             let path = versions.index(i);
             let messages = names::dns1035_label(version.name);
@@ -411,7 +412,7 @@ impl Checker<'_> {
     }
 
     /// `ValidateCustomResourceColumnDefinition`
-    fn columns(&mut self, columns: Option<&[Column<'_>]>, node: Node<'_>, path: &Path<'_>) {
+    fn columns(&mut self, columns: Option<&[Column<&str>]>, node: Node<'_>, path: &Path<'_>) {
         const FIELD: &str = "additionalPrinterColumns";
         let columns_path = path.child(FIELD);
         let node = node.get(FIELD).unwrap_or(node);
@@ -502,12 +503,12 @@ impl Checker<'_> {
         }
     }
 
-    fn status(&mut self, status: &Status<'_>, spec: &Spec<'_>, root: Node<'_>) {
+    fn status(&mut self, Definition { status, status_node, spec, node, .. }: &Definition<'_>) {
         let path = Path::Root.child("status");
-        let names_node = status.node.and_then(|node| node.get("acceptedNames")).or(status.node).unwrap_or(root);
-        self.names(&status.accepted_names, names_node, &path.child("acceptedNames"));
+        let names_node = status_node.and_then(|node| node.get("acceptedNames")).or(*status_node).unwrap_or(*node);
+        self.names(&status.accepted.unwrap_or_default(), names_node, &path.child("acceptedNames"));
         let versions: Vec<(&str, bool)> = spec.versions.iter().map(|version| (version.name, version.storage)).collect();
-        let at = status.node.map_or(root.index(), |node| place(node, "storedVersions"));
+        let at = status_node.map_or(node.index(), |node| place(node, "storedVersions"));
         let path = path.child("storedVersions");
         stored_versions(status.stored_versions, &versions, &path, &self.options.release, at, self.errors);
     }

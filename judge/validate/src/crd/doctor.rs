@@ -1,6 +1,6 @@
 //! Diagnosis of rules that cost too much: which bound is missing, and which bounds bring a schema under the limits.
 
-use super::model::{Definition, Validation};
+use super::model::Definition;
 use super::options::Options;
 use super::rules::{Declared, ExpressionCost, RULE_COST_LIMIT, SCHEMA_COST_LIMIT, SELF_TYPE, Scope, Step};
 use crate::metadata::place;
@@ -8,6 +8,7 @@ use crate::release::AskedRelease;
 use kubeshape_cel::{Ast, DeclType, RuleEnv, Sizes, declares_metadata, escape};
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Flags, Schema, Type};
+use kubeshape_structural::written::Validation;
 use kubeshape_yaml::Document;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,10 +1,10 @@
 //! The values of errors: internal types in the format of Go's `encoding/json`, with the names of Go's fields.
 
 use super::coerced::{are_coerced, coerced};
-use super::model::{Spec, Subresources, Validation, Version};
 use crate::release::{AskedRelease, Change, Release};
 use kubeshape_schema::{Additional, Bump, Dependency, Flags, Items, Json, Property, Rule, Schema, field::BadValue};
 use kubeshape_structural::Column;
+use kubeshape_structural::written::{Spec, Subresources, Validation, Version};
 use kubeshape_yaml::go::escape::{self, Escape};
 use kubeshape_yaml::go::number;
 use kubeshape_yaml::{Document, Kind, Node};
@@ -199,7 +199,7 @@ impl Printer<'_> {
         self.raw("}");
     }
 
-    fn column(&mut self, column: &Column<'_>) {
+    fn column(&mut self, column: &Column<&str>) {
         self.raw("{");
         let texts = [
             ("Name", column.name),

@@ -3,12 +3,13 @@
 use super::ca_bundle;
 use super::kept::Kept;
 use super::list_items::{map_list_items, set_of_other_than_atomic};
-use super::model::{Definition, Spec, Version, same_validation};
+use super::model::{ByVersion, Definition, same_validation, schemas};
 use super::subschemas::any;
 use super::unpruned::has_unpruned;
 use crate::release::AskedRelease;
 use kubeshape_schema::field::{Errors, Path};
 use kubeshape_schema::{Flags, Schema};
+use kubeshape_structural::written::{Spec, Version};
 use kubeshape_structural::{convert, validate};
 use kubeshape_value::Stop;
 use std::borrow::Cow;
@@ -71,7 +72,7 @@ impl<'a> Expressions<'a> {
     /// Returns the expressions of all versions of a definition: `findPreexistingExpressions`.
     fn of(spec: &Spec<'a>) -> Expressions<'a> {
         let mut out = Expressions::default();
-        for schema in spec.schemas().filter(|schema| schema.subtree.any(Flags::VALIDATIONS)) {
+        for schema in schemas(spec).filter(|schema| schema.subtree.any(Flags::VALIDATIONS)) {
             let found = RefCell::new(&mut out);
             any(schema, &|schema| {
                 let mut out = found.borrow_mut();
@@ -126,7 +127,7 @@ impl<'a> Options<'a> {
     /// Returns the options for a definition that replaces another one.
     pub fn update(new: &Definition<'a>, old: &Definition<'a>, release: impl Into<AskedRelease>) -> Options<'a> {
         let spec = &old.spec;
-        let has = |test: &dyn Fn(&Schema<'_>) -> bool| spec.schemas().any(|schema| any(schema, test));
+        let has = |test: &dyn Fn(&Schema<'_>) -> bool| schemas(spec).any(|schema| any(schema, test));
         let review_versions = spec.conversion.map_or(&[][..], |conversion| conversion.review_versions);
         let is_established = old.status.established == Some(true);
         let no_schema = spec.versions.iter().any(|version| version.schema.is_none_or(|v| v.schema.is_none()));
@@ -135,9 +136,9 @@ impl<'a> Options<'a> {
                 || review_versions.iter().any(|version| is_accepted_review_version(version)),
             require_immutable_names: is_established,
             require_schema: spec.validation.is_some_and(|v| v.schema.is_some()) || !no_schema,
-            require_valid_type: !spec.schemas().any(|schema| schema.subtree.any(Flags::OTHER_TYPE)),
-            require_structural: !spec.schemas().any(is_not_structural),
-            require_pruned_defaults: !spec.schemas().any(has_unpruned),
+            require_valid_type: !schemas(spec).any(|schema| schema.subtree.any(Flags::OTHER_TYPE)),
+            require_structural: !schemas(spec).any(is_not_structural),
+            require_pruned_defaults: !schemas(spec).any(has_unpruned),
             require_atomic_set_type: !has(&|schema| set_of_other_than_atomic(schema).is_some()),
             require_map_list_keys: !has(&|schema| {
                 map_list_items(schema, &Path::Root, schema.at, &mut Errors::default())
@@ -198,7 +199,7 @@ fn too_many_selectable_fields<'a>(new: &Spec<'a>, old: &Spec<'a>) -> HashSet<&'a
 
 /// `findVersionsWithUnchangedSchemas`
 fn unchanged_schemas<'a>(new: &Spec<'a>, old: &Spec<'a>) -> HashSet<&'a str> {
-    let (by_version, old) = (new.by_version(), old.by_version());
+    let (by_version, old) = (ByVersion::new(new), ByVersion::new(old));
     let unchanged = |name: &str| match (by_version.schema_of(name), old.schema_of(name)) {
         (Some(new), Some(old)) => same_validation(new, old),
         _ => false,

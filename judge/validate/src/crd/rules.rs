@@ -3,13 +3,14 @@
 
 use super::go_json;
 use super::kept::Expression;
-use super::model::{Definition, Validation};
+use super::model::Definition;
 use super::options::Options;
 use crate::metadata::place;
 use crate::release::{AskedRelease, Change};
 use kubeshape_cel::{CheckedRule, DeclType, RuleEnv, escape};
 use kubeshape_schema::field::{Error, Errors, Path};
 use kubeshape_schema::{Flags, Rule, Schema, Type};
+use kubeshape_structural::written::Validation;
 use kubeshape_yaml::Document;
 use std::cell::OnceCell;
 use std::sync::Arc;

@@ -2,7 +2,6 @@
 //! `ValidateCustomResourceDefinitionOpenAPISchema`.
 
 use super::list_items::{map_list_items, set_of_other_than_atomic};
-use super::model::Validation;
 use super::options::Options;
 use super::rules::{Rules, Scope, Step};
 use super::subschemas::any;
@@ -11,6 +10,7 @@ use crate::metadata::place;
 use crate::release::Change;
 use kubeshape_schema::field::{BadValue, Error, Errors, Path};
 use kubeshape_schema::{Additional, Dependency, Flags, Items, Rule, Schema, Type};
+use kubeshape_structural::written::Validation;
 use kubeshape_structural::{convert, validate, validate_undocumented};
 use kubeshape_yaml::{Document, Kind};
 

@@ -1,8 +1,9 @@
 //! Converts a definition of v1beta1 to v1.
 
-use super::model::{Conversion, Definition, Spec, Version};
+use super::model::Definition;
 use kubeshape_schema::Bump;
 use kubeshape_structural::Names;
+use kubeshape_structural::written::{Conversion, Spec, Version};
 use kubeshape_value::{Map, Value};
 use kubeshape_yaml::Node;
 

@@ -1,6 +1,6 @@
 //! Warnings that the server sends with its response.
 
-use super::model::Definition;
+use super::model::{Definition, schemas};
 use super::subschemas::any;
 use crate::release::{AskedRelease, Change};
 use kubeshape_schema::{Schema, Type};
@@ -51,7 +51,7 @@ const NAME_FORMATS: [&str; 2] = ["k8sshortname", "k8slongname"];
 pub fn warnings(definition: &Definition<'_>, release: impl Into<AskedRelease>) -> Vec<Warning> {
     let release = &release.into();
     let out = RefCell::new(Vec::new());
-    for schema in definition.spec.schemas() {
+    for schema in schemas(&definition.spec) {
         any(schema, &|schema| {
             if let Some(item) = set_item(schema, release) {
                 let text = format!(

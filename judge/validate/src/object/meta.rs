@@ -13,7 +13,7 @@ use kubeshape_gotypes::Struct;
 use kubeshape_gotypes::Type::{self, Bool, Int, List, Of, Text, Time as Instant};
 use kubeshape_gotypes::metadata::OBJECT_META;
 use kubeshape_schema::field::{Error, Errors, Path, Paths};
-use kubeshape_schema::{Bump, Flags, Schema};
+use kubeshape_schema::{Bump, Flags, Schema, parse_group_version};
 use kubeshape_value::Map;
 use kubeshape_value::Value;
 use kubeshape_yaml::go::Time;
@@ -450,12 +450,10 @@ fn check_resource(map: Map<'_>, path: &Path<'_>, release: &AskedRelease, errors:
                 continue;
             }
             Some(Value::String("")) => "must not be empty".to_owned(),
-            Some(Value::String(text)) if key == "apiVersion" => {
-                if text.matches('/').count() < 2 {
-                    continue;
-                }
-                format!("unexpected GroupVersion string: {text}")
-            }
+            Some(Value::String(text)) if key == "apiVersion" => match parse_group_version(text) {
+                Ok(_) => continue,
+                Err(error) => error,
+            },
             Some(Value::String(text)) => {
                 let messages: Vec<String> = names::dns1035_label(&text.to_lowercase()).into_iter().collect();
                 if messages.is_empty() {

@@ -33,7 +33,7 @@ pub struct Resource<'a> {
     /// `spec.preserveUnknownFields`
     pub preserve_unknown_fields: bool,
     /// The scale subresource.
-    pub scale: Option<Scale<'a>>,
+    pub scale: Option<Scale<&'a str>>,
     /// Whether there is a status subresource.
     pub status: bool,
     /// The schema, prepared.
@@ -131,11 +131,7 @@ impl<'a> Resource<'a> {
             namespaced: crd.scope == Scope::Namespaced,
             schema,
             preserve_unknown_fields: crd.preserve_unknown_fields,
-            scale: version.scale.map(|scale| Scale {
-                spec_replicas_path: compactor.text(scale.spec_replicas_path),
-                status_replicas_path: compactor.text(scale.status_replicas_path),
-                label_selector_path: scale.label_selector_path.map(|path| compactor.text(path)),
-            }),
+            scale: version.scale.map(|scale| scale.map(|path| compactor.text(path))),
             status: version.status,
             validator: schema
                 .map(|schema| Validator::with_patterns(schema, Purpose::Objects(release.clone()), patterns, arena)),

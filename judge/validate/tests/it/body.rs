@@ -42,7 +42,8 @@ fn an_update_has_the_version_and_the_uid_of_the_stored_object() {
     let arena = Bump::new();
     let conflict = |metadata: Value| {
         let (new, old) = (json!({"metadata": metadata}), json!({"metadata": {"resourceVersion": "7", "uid": "u"}}));
-        body::conflict(new.to_value(&arena), old.to_value(&arena), "/registry/pods/default/a")
+        let key = || body::storage_key("", "pods", Some("default"), Some("a"));
+        body::conflict(new.to_value(&arena), old.to_value(&arena), key)
     };
     assert_eq!(conflict(json!({})), None);
     assert_eq!(conflict(json!({"resourceVersion": "7", "uid": "u"})), None);
@@ -54,4 +55,16 @@ fn an_update_has_the_version_and_the_uid_of_the_stored_object() {
     let uid = "StorageError: invalid object, Code: 4, Key: /registry/pods/default/a, ResourceVersion: 0, AdditionalErrorMsg: \
                Precondition failed: UID in precondition: v, UID in object meta: u";
     assert_eq!(conflict(json!({"uid": "v"})), Some(Conflict::Other(uid.to_owned())));
+}
+
+#[test]
+fn objects_are_stored_under_older_names_of_their_resources() {
+    let key = |group, plural| body::storage_key(group, plural, Some("n"), Some("a"));
+    assert_eq!(key("apps", "deployments"), "/registry/deployments/n/a");
+    assert_eq!(key("", "services"), "/registry/services/specs/n/a");
+    assert_eq!(key("example.com", "tabs"), "/registry/example.com/tabs/n/a");
+    assert_eq!(
+        body::storage_key("apiextensions.k8s.io", "customresourcedefinitions", None, Some("a")),
+        "/registry/apiextensions.k8s.io/customresourcedefinitions/a"
+    );
 }

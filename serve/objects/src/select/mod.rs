@@ -1,7 +1,6 @@
 //! Label selectors and field selectors: the objects that a list, a watch or a deletion applies to.
 
 mod fields;
-mod labels;
 
 pub use fields::{FieldSelector, UnsupportedField};
-pub use labels::{LabelError, LabelSelector};
+pub use kubeshape_validate::selector::{LabelError, LabelSelector};

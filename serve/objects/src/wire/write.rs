@@ -5,13 +5,13 @@
 
 use super::DEPTH;
 use crate::form::ListMeta;
-use crate::proto::{self, varint_of};
+use crate::proto;
 use crate::value;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubeshape_gotypes::members::{self, Kind, Messages, Shown};
 use kubeshape_schema::Release;
-use kubeshape_yaml::go::Time;
+use kubeshape_yaml::go::{Time, varint};
 use kubeshape_yaml::{Kind as NodeKind, Node, Number, Tape};
 
 /// Numbers of the members of a list: its metadata, and its items.
@@ -91,7 +91,7 @@ impl Backwards {
     }
 
     fn varint(&mut self, value: u64) {
-        let (bytes, length) = varint_of(value);
+        let (bytes, length) = varint::digits(value);
         self.raw(bytes.get(..length).unwrap_or_default());
     }
 

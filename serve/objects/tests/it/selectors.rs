@@ -13,7 +13,7 @@ fn label_selectors_are_read_as_apimachinery_does() {
         ("a!=b", &[], true),
         ("a in (b,c)", &[("a", "c")], true),
         ("a notin (b)", &[("a", "b")], false),
-        ("a in ()", &[("a", "")], false),
+        ("a in ()", &[("a", "")], true),
         ("a in (,)", &[("a", "")], true),
         ("a=", &[("a", "")], true),
         ("in in (in,notin)", &[("in", "notin")], true),

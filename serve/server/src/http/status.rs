@@ -5,6 +5,7 @@ use super::{RequestParts, reply};
 use axum::response::Response;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
+use kubeshape_yaml::go::varint;
 
 /// The media types of objects: JSON, YAML, protobuf.
 pub(super) const OBJECTS: [Offer; 3] = [
@@ -152,7 +153,7 @@ impl Status {
             field(&mut status, 5, EMPTY_DETAILS);
         }
         status.push(6 << 3);
-        varint(&mut status, usize::from(self.code.as_u16()));
+        varint::write(&mut status, u64::from(self.code.as_u16()));
         let mut kind = Vec::new();
         field(&mut kind, 1, b"v1");
         field(&mut kind, 2, b"Status");
@@ -167,16 +168,8 @@ impl Status {
 
 fn field(out: &mut Vec<u8>, number: u8, content: &[u8]) {
     out.push(number << 3 | 2);
-    varint(out, content.len());
+    varint::write(out, content.len() as u64);
     out.extend_from_slice(content);
-}
-
-fn varint(out: &mut Vec<u8>, mut number: usize) {
-    while number >= 0x80 {
-        out.push((number & 0x7f) as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push((number & 0x7f) as u8);
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ impl Convertor {
     ///
     /// # Errors
     /// The path of a column is not a JSONPath. The server then shows only names.
-    pub fn new(columns: &[Column<'_>]) -> Result<Convertor, Unrecognized> {
+    pub fn new(columns: &[Column<&str>]) -> Result<Convertor, Unrecognized> {
         let age = Column {
             name: "Age",
             column_type: "date",

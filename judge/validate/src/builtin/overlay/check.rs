@@ -12,6 +12,7 @@ use form::Form;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Errors, Path};
 use kubeshape_value::Value;
 use native::Check;
+pub use native::{MAX_ANNOTATION_EXPRESSION, admission_errors};
 
 /// The rules of a struct, in the order of their errors.
 #[derive(Debug, Default)]

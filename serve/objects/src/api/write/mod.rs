@@ -11,14 +11,13 @@ use crate::value::{self, meta_text, with_meta};
 use crate::{cbor, wire};
 use kubeshape_policy::Operation;
 use kubeshape_registry::{WriteOptions, duplicate_fields, strict_yaml_error};
-use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_smd::managed::keep_times;
 use kubeshape_smd::{Bump, Value};
+use kubeshape_validate::Change as ReleaseChange;
+use kubeshape_validate::body::{self, Conflict};
 use kubeshape_validate::builtin::{repeated_owners, without_repeated_owners};
 use kubeshape_validate::object::{common_update_errors, version_on_creation, without_system_metadata};
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
-use kubeshape_validate::{Change as ReleaseChange, body};
-use kubeshape_yaml::go::escape::GoQuoted;
 use kubeshape_yaml::go::syntax;
 use kubeshape_yaml::{Node, Tape};
 use std::borrow::Cow;
@@ -34,8 +33,6 @@ const MAX_GENERATED_NAME: usize = 58;
 const RANDOM: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 /// The maximum nesting of an object, the same as of a document.
 const MAX_DEPTH: usize = 512;
-/// The message for an update with an old revision (upstream: `OptimisticLockErrorMsg`).
-const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
 
 /// A decoded object of a request.
 pub(super) struct Decoded<'a> {
@@ -130,6 +127,21 @@ impl Call<'_> {
         })
     }
 
+    /// Decodes the object of a body, and checks its fields as the request wants it.
+    fn sent<'a>(
+        &'a self,
+        body: &'a [u8],
+        tape: &'a mut Tape,
+        validation: FieldValidation,
+        arena: &'a Bump,
+    ) -> Result<Value<'a>, Status> {
+        let node = self.document(body, tape)?;
+        let decoded = self.decode_body(node, arena)?;
+        self.tell(&decoded.strict, validation)?;
+        self.advise(node);
+        Ok(decoded.value)
+    }
+
     /// Decodes the object of a body.
     fn decode_body<'a>(&'a self, node: Node<'a>, arena: &'a Bump) -> Result<Decoded<'a>, Status> {
         // Other forms have numbers that are no text.
@@ -171,18 +183,11 @@ impl Call<'_> {
             let text = String::from_utf8_lossy(&text).into_owned();
             return Err(self.unreadable(&format!("Object 'Kind' is missing in '{text}'")));
         }
-        if api_version != self.served.api_version {
-            return Err(Status::bad_request(format!(
-                "the API version in the data ({api_version}) does not match the expected API version ({})",
-                self.served.api_version
-            )));
-        }
         // Custom resources have their kind checked with everything else.
-        if self.served.is_built_in() && kind != self.served.kind {
-            return Err(Status::bad_request(format!(
-                "{kind} in version {:?} cannot be handled as a {}: no kind {kind:?} is registered for version {api_version:?}",
-                self.served.version, self.served.kind
-            )));
+        if self.served.is_built_in() {
+            body::check_kind(&self.served.api_version, &self.served.kind, value).map_err(Status::bad_request)?;
+        } else if api_version != self.served.api_version {
+            return Err(Status::bad_request(body::other_version(api_version, &self.served.api_version)));
         }
         let decoded = self.strategy.decode(value, source, arena).map_err(|why| self.unreadable(&why))?;
         let mut strict = strict;
@@ -205,22 +210,21 @@ impl Call<'_> {
         }
     }
 
-    /// Checks that the object has the namespace and name of the path.
+    /// Refuses an object with another namespace or name than that of the path, and sets the namespace.
     fn fits_path<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Status> {
-        let (name, namespace) = (meta_text(object, "name"), meta_text(object, "namespace"));
-        if !self.path.name.is_empty() && !name.is_empty() && name != self.path.name {
-            return Err(Status::bad_request(format!(
-                "the name of the object ({name}) does not match the name on the URL ({})",
-                self.path.name
-            )));
-        }
-        if self.served.namespaced && !namespace.is_empty() && namespace != self.path.namespace {
-            return Err(Status::bad_request(
-                "the namespace of the provided object does not match the namespace sent on the request",
-            ));
-        }
-        let namespace = self.served.namespaced.then_some(Value::String(self.path.namespace));
-        Ok(with_meta(object, "namespace", namespace, arena))
+        let name = (!self.path.name.is_empty()).then_some(self.path.name);
+        let namespace = self.served.namespaced.then_some(self.path.namespace);
+        body::check_url(body::Url { name, namespace }, object).map_err(Status::bad_request)?;
+        Ok(with_meta(object, "namespace", namespace.map(Value::String), arena))
+    }
+
+    /// Does the same for the result of a patch, which gets the name of the path if it has none.
+    fn patched_fits_path<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Status> {
+        let object = match meta_text(object, "name") {
+            "" => with_meta(object, "name", Some(Value::String(self.path.name)), arena),
+            _ => object,
+        };
+        self.fits_path(object, arena)
     }
 
     fn options(&self, parameters: &WriteParameters) -> WriteOptions {
@@ -233,11 +237,8 @@ impl Call<'_> {
         let parameters = WriteParameters::read(self.request.query, "CreateOptions", false)?;
         let body = self.object_sent()?;
         let (mut tape, arena) = (Tape::new(), Bump::new());
-        let node = self.document(&body, &mut tape)?;
-        let decoded = self.decode_body(node, &arena)?;
-        self.tell(&decoded.strict, parameters.validation)?;
-        self.advise(node);
-        let object = self.fits_path(without_system_metadata(decoded.value, &arena), &arena)?;
+        let sent = self.sent(&body, &mut tape, parameters.validation, &arena)?;
+        let object = self.fits_path(without_system_metadata(sent, &arena), &arena)?;
         let object = self.named(object, &arena);
         let refusal = version_on_creation(object).filter(|_| !parameters.dry_run);
         let endpoint = self.endpoint(&arena)?;
@@ -319,13 +320,6 @@ impl Call<'_> {
         without_repeated_owners(object, arena)
     }
 
-    /// The key of the object in upstream's store.
-    fn storage_key(&self) -> String {
-        let parts = [&self.served.group, &*self.served.plural, self.path.namespace, self.path.name];
-        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        format!("/registry/{}", parts.join("/"))
-    }
-
     /// Refuses an object that is too large for the store, before it is validated and written.
     fn is_storable(&self, object: Value<'_>) -> Result<(), Status> {
         self.goes_on()?;
@@ -386,17 +380,8 @@ impl Call<'_> {
         let parameters = WriteParameters::read(self.request.query, "UpdateOptions", false)?;
         let body = self.object_sent()?;
         let (mut tape, arena) = (Tape::new(), Bump::new());
-        let node = self.document(&body, &mut tape)?;
-        let decoded = self.decode_body(node, &arena)?;
-        self.tell(&decoded.strict, parameters.validation)?;
-        self.advise(node);
-        let object = self.fits_path(decoded.value, &arena)?;
-        if meta_text(object, "name").is_empty() {
-            let name = self.path.name;
-            return Err(Status::bad_request(format!(
-                "the name of the object ({name} based on URL) was undeterminable: name must be provided"
-            )));
-        }
+        let sent = self.sent(&body, &mut tape, parameters.validation, &arena)?;
+        let object = self.fits_path(sent, &arena)?;
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let mut memory = Tape::new();
         let live = self.live(old, &mut memory, &arena)?;
@@ -431,35 +416,19 @@ impl Call<'_> {
         self.has_room_for_policy(object)?;
         let object = self.mutated(object, Some(live), is_dry_run, arena)?;
         let (name, of) = (self.path.name, self.group_resource());
-        let uid = meta_text(object, "uid");
-        if !uid.is_empty() && uid != meta_text(live, "uid") {
-            let why = format!(
-                "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID \
-                 in precondition: {uid}, UID in object meta: {}",
-                self.storage_key(),
-                meta_text(live, "uid")
-            );
-            return Err(Status::conflict(of, name, &why));
+        let namespace = Some(self.path.namespace).filter(|namespace| !namespace.is_empty());
+        let key = || body::storage_key(&self.served.group, &self.served.plural, namespace, Some(name));
+        match body::conflict(object, live, key) {
+            Some(Conflict::Other(why)) => return Err(Status::conflict(of, name, &why)),
+            // The store's error about a number reaches the client as it is.
+            Some(Conflict::NoVersion(why)) => return Err(Status::internal(why)),
+            None => {}
         }
-        let revision = meta_text(object, "resourceVersion");
-        let is_unconditional = matches!(revision, "" | "0") && self.strategy.allows_unconditional_updates();
-        match revision {
-            _ if is_unconditional => {}
-            "" | "0" => {
-                let path = Path::Base("metadata");
-                let is_json = self.has(ReleaseChange::ValuesInJson);
-                let zero = if is_json { BadValue::Json("0".to_owned()) } else { BadValue::Printed("0x0".to_owned()) };
-                let path = path.child("resourceVersion");
-                let error = Error::invalid(&path, zero, "must be specified for an update", 0);
-                return Err(Status::invalid(&self.served.group, &self.served.plural, name, &[error]));
-            }
-            revision if revision.is_empty() || !revision.bytes().all(|byte| byte.is_ascii_digit()) => {
-                // The store's error about a number reaches the client as it is.
-                let quoted = GoQuoted(revision);
-                return Err(Status::internal(format!("strconv.ParseUint: parsing {quoted}: invalid syntax")));
-            }
-            revision if revision != old.revision.to_string() => return Err(Status::conflict(of, name, MODIFIED)),
-            _ => {}
+        let release = self.api.registry.settings().release;
+        if !self.strategy.allows_unconditional_updates()
+            && let Some(error) = body::missing_version(object, release)
+        {
+            return Err(Status::invalid(&self.served.group, &self.served.plural, name, &[error]));
         }
         self.is_storable(object)?;
         let object = self.without_repeated_owners(object, arena);
@@ -475,7 +444,6 @@ impl Call<'_> {
             (object, strategy.validate_update(object, live, self.moment.stop))
         };
         self.warn(checked.warnings);
-        let release = self.api.registry.settings().release;
         let mut errors = common_update_errors(object, live, self.served.namespaced, release);
         errors.extend(checked.errors);
         if !errors.is_empty() {

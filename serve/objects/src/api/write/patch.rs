@@ -67,8 +67,7 @@ impl Call<'_> {
         let decoded = self.decode(patched, None, twice, &arena)?;
         self.tell(&decoded.strict, parameters.validation)?;
         self.advise_of(patched);
-        let object = self.fits_path(decoded.value, &arena)?;
-        let object = with_meta(object, "name", Some(Value::String(self.path.name)), &arena);
+        let object = self.patched_fits_path(decoded.value, &arena)?;
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(&parameters);
         let object = endpoint.update_no_errors(Some(live), object, &options, &arena);
@@ -130,8 +129,7 @@ impl Call<'_> {
             return Err(undecoded("the configuration is no object"));
         }
         self.advise(node);
-        let config = self.fits_path(config, &arena)?;
-        let config = with_meta(config, "name", Some(Value::String(self.path.name)), &arena);
+        let config = self.patched_fits_path(config, &arena)?;
         let old = self.store.get(&self.key());
         let mut memory = Tape::new();
         let live = match old {

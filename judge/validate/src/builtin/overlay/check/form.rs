@@ -1,11 +1,11 @@
 //! Forms of strings: `pkg/util/validation` of `k8s.io/apimachinery`.
 
-use super::{Found, bad};
+use super::Found;
 use crate::builtin::address;
 use crate::metadata;
 use crate::names::{self, Messages};
 use crate::object::is_ip;
-use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::field::Path;
 use kubeshape_value::{Map, Value};
 
 /// A form of a value.
@@ -90,34 +90,46 @@ fn texts(map: Map<'_>) -> Vec<(&str, &str)> {
 
 /// Checks a label selector: `ValidateLabelSelector`.
 pub(super) fn selector(value: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    selector_with(value, false, path, found);
+}
+
+/// Does the same. With `any_values`, values of expressions need not be valid labels: `AllowInvalidLabelValueInSelector`.
+pub(super) fn selector_with(value: Value<'_>, any_values: bool, path: &Path<'_>, found: &mut Found) {
     if let Some(labels) = value.get("matchLabels").and_then(Value::as_map) {
         metadata::labels(&texts(labels), &path.child("matchLabels"), 0, &mut found.errors);
     }
     let expressions = path.child("matchExpressions");
     let items = value.get("matchExpressions").and_then(Value::as_list).unwrap_or_default();
     for (index, item) in items.iter().enumerate() {
-        let path = expressions.index(index);
-        let values = item.get("values").and_then(Value::as_list).unwrap_or_default();
-        let values_path = path.child("values");
-        let operator = item.get("operator").unwrap_or(Value::String(""));
-        match operator.as_str().unwrap_or_default() {
-            "In" | "NotIn" if values.is_empty() => {
-                found.required(&values_path, "must be specified when `operator` is 'In' or 'NotIn'");
-            }
-            "Exists" | "DoesNotExist" if !values.is_empty() => {
-                found.forbidden(&values_path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-            }
-            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            _ => found.invalid(&path.child("operator"), operator, "not a valid selector operator"),
+        requirement(*item, false, any_values, &expressions.index(index), found);
+    }
+}
+
+/// Checks one of `matchExpressions`: `ValidateLabelSelectorRequirement`, or if it may `compare` numbers,
+/// `ValidateNodeSelectorRequirement`.
+pub(super) fn requirement(item: Value<'_>, compares: bool, any_values: bool, path: &Path<'_>, found: &mut Found) {
+    let values = item.get("values").and_then(Value::as_list).unwrap_or_default();
+    let values_path = path.child("values");
+    let operator = item.get("operator").unwrap_or(Value::String(""));
+    match operator.as_str().unwrap_or_default() {
+        "In" | "NotIn" if values.is_empty() => {
+            found.required(&values_path, "must be specified when `operator` is 'In' or 'NotIn'");
         }
-        let key = item.get("key").unwrap_or(Value::String(""));
-        found.messages(&path.child("key"), key, names::qualified_name(key.as_str().unwrap_or_default()));
-        for (index, value) in values.iter().enumerate() {
-            let messages = names::label_value(value.as_str().unwrap_or_default());
-            found.errors.extend(
-                messages.into_iter().map(|message| Error::invalid(&values_path.index(index), bad(*value), message, 0)),
-            );
+        "Exists" | "DoesNotExist" if !values.is_empty() => {
+            found.forbidden(&values_path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
         }
+        "Gt" | "Lt" if compares && values.len() != 1 => {
+            found.required(&values_path, "must be specified single value when `operator` is 'Lt' or 'Gt'");
+        }
+        "Gt" | "Lt" if compares => {}
+        "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+        _ => found.invalid(&path.child("operator"), operator, "not a valid selector operator"),
+    }
+    let key = item.get("key").unwrap_or(Value::String(""));
+    found.messages(&path.child("key"), key, names::qualified_name(key.as_str().unwrap_or_default()));
+    for (index, value) in values.iter().enumerate().filter(|_| !any_values) {
+        let messages = names::label_value(value.as_str().unwrap_or_default());
+        found.messages(&values_path.index(index), *value, messages);
     }
 }
 

@@ -17,6 +17,8 @@ mod scaling;
 mod storage;
 mod warnings;
 
+pub use admission::{MAX_ANNOTATION_EXPRESSION, admission_errors};
+
 use super::metadata::{metadata, metadata_of_update};
 use super::{At, Found};
 use kubeshape_value::{Bump, Map, Value};
@@ -65,6 +67,11 @@ fn get<'a>(value: Value<'a>, key: &str) -> Value<'a> {
 /// Returns a value with a member replaced or removed.
 fn with<'a>(value: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
     Value::Map(value.as_map().unwrap_or(Map::EMPTY).with(key, member, arena))
+}
+
+/// Returns a string, which is empty if it is absent.
+fn string(value: Value<'_>) -> Value<'_> {
+    if value.is_null() { Value::String("") } else { value }
 }
 
 /// Returns the items of a member that is a list. Empty if it is absent.

@@ -1,11 +1,14 @@
-//! Rules of `admissionregistration.k8s.io`. Expressions are not compiled here.
+//! Rules of `admissionregistration.k8s.io`. Expressions are not compiled here, but in `kubeshape-policy`.
 
-use super::common::{repeated, required_as, segment, texts};
+use super::common::{one_of, repeated, required_as, segment, texts};
 use super::{Names, get, items, number, text};
+use crate::builtin::BuiltInKind;
 use crate::builtin::overlay::check::form;
-use crate::builtin::overlay::check::{At, Found};
-use crate::names;
-use kubeshape_schema::field::Path;
+use crate::builtin::overlay::check::{At, Found, Scope};
+use crate::{names, webhook};
+use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::parse_group_version;
+use kubeshape_structural::written::Service;
 use kubeshape_value::Value;
 use std::collections::BTreeSet;
 
@@ -14,10 +17,48 @@ pub(super) const NAMES: Names = &[
     ("admission policy", policy),
     ("admission policy status", policy_status),
     ("admission policy binding", binding),
+    ("mutating admission policy", mutating_policy),
+    ("mutating admission policy binding", mutating_binding),
 ];
+
+/// The maximum length of the expression of an audit annotation, in bytes.
+pub const MAX_ANNOTATION_EXPRESSION: usize = 5 * 1024;
+
+/// Returns the errors of a new object of `admissionregistration.k8s.io`, except those of metadata and expressions. The
+/// object must be decoded, with defaults. Objects of other kinds have no errors.
+///
+/// # Example
+/// ```
+/// use kubeshape_validate::builtin::{BuiltInKind, admission_errors};
+/// use kubeshape_validate::Release;
+/// use kubeshape_value::{Bump, ToValue};
+///
+/// let kind = BuiltInKind::new("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding", Release::DEFAULT);
+/// let arena = Bump::new();
+/// let object = serde_json::json!({"kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "a"},
+///     "spec": {"policyName": "a"}});
+/// let errors = admission_errors(object.to_value(&arena), &kind.unwrap());
+/// assert_eq!(errors[0].to_string(), "spec.validationActions: Required value: at least one validation action is required");
+/// ```
+pub fn admission_errors(object: Value<'_>, metadata: &BuiltInKind) -> Vec<Error> {
+    let kind = text(object, "kind");
+    let check = match kind {
+        "ValidatingAdmissionPolicy" => policy,
+        "MutatingAdmissionPolicy" => mutating_policy,
+        "ValidatingAdmissionPolicyBinding" => binding,
+        "MutatingAdmissionPolicyBinding" => mutating_binding,
+        "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration" => webhooks,
+        _ => return Vec::new(),
+    };
+    let mut found = Found::default();
+    let scope = Scope { root: object, old: None, kind, metadata, namespaced: false };
+    check(&At { value: object, path: &Path::Root, scope: &scope }, &mut found);
+    found.errors.into_vec()
+}
 
 const FAILURE: [&str; 2] = ["Fail", "Ignore"];
 const MATCH: [&str; 2] = ["Equivalent", "Exact"];
+const REINVOCATION: [&str; 2] = ["IfNeeded", "Never"];
 const REVIEWS: [&str; 2] = ["v1", "v1beta1"];
 const NO_EFFECTS: [&str; 2] = ["None", "NoneOnDryRun"];
 
@@ -92,14 +133,19 @@ fn webhook(hook: Value<'_>, effects_free: bool, path: &Path<'_>, found: &mut Fou
     }
     selector(hook, "namespaceSelector", path, found);
     selector(hook, "objectSelector", path, found);
-    supported(hook, "reinvocationPolicy", &["IfNeeded", "Never"], path, found);
+    supported(hook, "reinvocationPolicy", &REINVOCATION, path, found);
     let config = get(hook, "clientConfig");
     let (url, service) = (get(config, "url"), get(config, "service"));
     let path = path.child("clientConfig");
     match (url.as_str(), service.is_null()) {
         (None, true) | (Some(_), false) => found.required(&path, "exactly one of url or service is required"),
-        (Some(url), true) => webhook_url(url, &path.child("url"), found),
-        (None, false) => webhook_service(service, &path.child("service"), found),
+        (Some(url), true) => webhook::url(url, &path.child("url"), 0, &mut found.errors),
+        (None, false) => {
+            let port = number(service, "port").and_then(|port| i32::try_from(port).ok());
+            let (namespace, name) = (text(service, "namespace"), text(service, "name"));
+            let service = Service { namespace, name, path: get(service, "path").as_str(), port };
+            webhook::service(&service, &path.child("service"), &|_| 0, &mut found.errors);
+        }
     }
 }
 
@@ -115,70 +161,6 @@ fn qualified_name(name: &str, path: &Path<'_>, found: &mut Found) {
     }
     if name.split('.').count() < 3 {
         found.invalid(path, value, "should be a domain with at least three segments separated by dots");
-    }
-}
-
-/// `ValidateWebhookURL`, as far as Go's parser accepts the URL.
-fn webhook_url(url: &str, path: &Path<'_>, found: &mut Found) {
-    let (url, fragment) = url.split_once('#').unwrap_or((url, ""));
-    let (url, query) = url.split_once('?').unwrap_or((url, ""));
-    let is_scheme = |text: &str| {
-        text.starts_with(|c: char| c.is_ascii_alphabetic())
-            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-    };
-    let (scheme, rest) = url.split_once(':').filter(|(scheme, _)| is_scheme(scheme)).unwrap_or(("", url));
-    let authority = rest.strip_prefix("//").map_or("", |rest| rest.split('/').next().unwrap_or_default());
-    let (user, host) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
-    let form = "; desired format: https://host[/path]";
-    if !scheme.eq_ignore_ascii_case("https") {
-        found.invalid(path, Value::String(scheme), format!("'https' is the only allowed URL scheme{form}"));
-    }
-    if host.is_empty() {
-        found.invalid(path, Value::String(""), format!("host must be specified{form}"));
-    }
-    if let Some(user) = user {
-        found.invalid(path, Value::String(user), "user information is not permitted in the URL");
-    }
-    if !fragment.is_empty() {
-        found.invalid(path, Value::String(fragment), "fragments are not permitted in the URL");
-    }
-    if !query.is_empty() {
-        found.invalid(path, Value::String(query), "query parameters are not permitted in the URL");
-    }
-}
-
-/// `ValidateWebhookService`. Upstream's callers give the name and the namespace in the wrong order.
-fn webhook_service(service: Value<'_>, path: &Path<'_>, found: &mut Found) {
-    if text(service, "namespace").is_empty() {
-        found.required(&path.child("name"), "");
-    }
-    if text(service, "name").is_empty() {
-        found.required(&path.child("namespace"), "");
-    }
-    let port = number(service, "port").unwrap_or(0);
-    if !(1..=65_535).contains(&port) {
-        let detail = "port is not valid: must be between 1 and 65535, inclusive";
-        found.invalid(&path.child("port"), Value::Int(port), detail);
-    }
-    let url = get(service, "path");
-    let Some(text) = url.as_str().filter(|text| !matches!(*text, "" | "/")) else { return };
-    let path = path.child("path");
-    if text == "//" {
-        return found.invalid(&path, url, "segment[0] may not be empty");
-    }
-    if !text.starts_with('/') {
-        found.invalid(&path, url, "must start with a '/'");
-    }
-    let mut rest = text.chars();
-    rest.next();
-    let rest = rest.as_str();
-    for (at, step) in rest.strip_suffix('/').unwrap_or(rest).split('/').enumerate() {
-        if step.is_empty() {
-            found.invalid(&path, url, format!("segment[{at}] may not be empty"));
-        } else {
-            let messages = names::dns1123_subdomain(step).into_iter();
-            found.messages(&path, url, messages.map(|message| format!("segment[{at}]: {message}")));
-        }
     }
 }
 
@@ -346,40 +328,8 @@ fn match_resources(owner: Value<'_>, key: &str, path: &Path<'_>, found: &mut Fou
 fn policy(at: &At<'_, '_>, found: &mut Found) {
     let spec = get(at.value, "spec");
     let path = at.path.child("spec");
-    if get(spec, "failurePolicy").is_null() {
-        found.required(&path.child("failurePolicy"), "");
-    }
-    supported(spec, "failurePolicy", &FAILURE, &path, found);
-    param_kind(get(spec, "paramKind"), &path.child("paramKind"), found);
-    if get(spec, "matchConstraints").is_null() {
-        found.required(&path.child("matchConstraints"), "");
-    } else {
-        match_resources(spec, "matchConstraints", &path, found);
-        if items(get(spec, "matchConstraints"), "resourceRules").is_empty() {
-            let path = path.child("matchConstraints");
-            found.required(&path.child("resourceRules"), "");
-        }
-    }
-    let keeps_conditions = at.scope.old.is_some_and(|old| {
-        let of = |spec: Value<'_>| ["matchConditions", "paramKind"].map(|key| get(spec, key).to_string());
-        of(get(old, "spec")) == of(spec)
-    });
-    if !keeps_conditions {
-        match_conditions(spec, &path, found);
-    }
-    let variables = path.child("variables");
-    for (at, variable) in items(spec, "variables").iter().enumerate() {
-        let path = variables.index(at);
-        for key in ["name", "expression"] {
-            if text(*variable, key).trim().is_empty() {
-                found.required(&path.child(key), format!("{key} is not specified"));
-            }
-        }
-        let name = text(*variable, "name");
-        if !name.trim().is_empty() && !kubeshape_cel::escape::is_identifier(name) {
-            found.invalid(&path.child("name"), Value::String(name), "must be a valid CEL identifier");
-        }
-    }
+    any_policy(at, spec, &path, found);
+    variables(spec, &path, found);
     let (validations, annotations) = (items(spec, "validations"), items(spec, "auditAnnotations"));
     if validations.is_empty() && annotations.is_empty() {
         for key in ["validations", "auditAnnotations"] {
@@ -393,6 +343,104 @@ fn policy(at: &At<'_, '_>, found: &mut Found) {
     }
     let policy = text(get(at.value, "metadata"), "name");
     audit_annotations(annotations, get(spec, "auditAnnotations"), policy, &path.child("auditAnnotations"), found);
+}
+
+/// Checks the fields that both kinds of policies have.
+fn any_policy(at: &At<'_, '_>, spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    if get(spec, "failurePolicy").is_null() {
+        found.required(&path.child("failurePolicy"), "");
+    }
+    supported(spec, "failurePolicy", &FAILURE, path, found);
+    param_kind(get(spec, "paramKind"), &path.child("paramKind"), found);
+    if get(spec, "matchConstraints").is_null() {
+        found.required(&path.child("matchConstraints"), "");
+    } else {
+        match_resources(spec, "matchConstraints", path, found);
+        if items(get(spec, "matchConstraints"), "resourceRules").is_empty() {
+            let path = path.child("matchConstraints");
+            found.required(&path.child("resourceRules"), "");
+        }
+    }
+    let keeps_conditions = at.scope.old.is_some_and(|old| {
+        let of = |spec: Value<'_>| ["matchConditions", "paramKind"].map(|key| get(spec, key).to_string());
+        of(get(old, "spec")) == of(spec)
+    });
+    if !keeps_conditions {
+        match_conditions(spec, path, found);
+    }
+}
+
+fn variables(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    let variables = path.child("variables");
+    for (at, variable) in items(spec, "variables").iter().enumerate() {
+        let path = variables.index(at);
+        for key in ["name", "expression"] {
+            if text(*variable, key).trim().is_empty() {
+                found.required(&path.child(key), format!("{key} is not specified"));
+            }
+        }
+        let name = text(*variable, "name");
+        if !name.trim().is_empty() && !kubeshape_cel::escape::is_identifier(name) {
+            found.invalid(&path.child("name"), Value::String(name), "must be a valid CEL identifier");
+        }
+    }
+}
+
+/// `validateMutatingAdmissionPolicySpec`, without expressions.
+fn mutating_policy(at: &At<'_, '_>, found: &mut Found) {
+    let spec = get(at.value, "spec");
+    let path = at.path.child("spec");
+    any_policy(at, spec, &path, found);
+    mutating_operations(spec, "matchConstraints", &path, found);
+    variables(spec, &path, found);
+    let mutations = items(spec, "mutations");
+    let mutations_path = path.child("mutations");
+    if mutations.is_empty() {
+        found.required(&mutations_path, "mutations must contain at least one item");
+    }
+    for (at, item) in mutations.iter().enumerate() {
+        mutation(*item, &mutations_path.index(at), found);
+    }
+    one_of(spec, "reinvocationPolicy", &REINVOCATION, &path, found);
+}
+
+/// `validateMutation`
+fn mutation(item: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    one_of(item, "patchType", &["ApplyConfiguration", "JSONPatch"], path, found);
+    let patch_type = text(item, "patchType");
+    // Upstream shows the name of the field instead of its value.
+    let (own, other, shown) = match patch_type {
+        "JSONPatch" => ("jsonPatch", "applyConfiguration", "{applyConfiguration}"),
+        "ApplyConfiguration" => ("applyConfiguration", "jsonPatch", "{jsonPatch}"),
+        _ => return,
+    };
+    let own_path = path.child(own);
+    let patch = get(item, own);
+    if patch.is_null() {
+        found.required(&own_path, format!("must be specified when patchType is {patch_type}"));
+    } else if text(patch, "expression").trim().is_empty() {
+        found.required(&own_path.child("expression"), "");
+    }
+    if !get(item, other).is_null() {
+        let detail = format!("must not be specified when patchType is {patch_type}");
+        found.invalid(&path.child(other), Value::String(shown), detail);
+    }
+}
+
+/// Checks that the rules of a mutating policy do not name deletions.
+fn mutating_operations(owner: Value<'_>, key: &str, path: &Path<'_>, found: &mut Found) {
+    const OPERATIONS: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
+    let path = path.child(key);
+    let path = path.child("resourceRules");
+    // Upstream does not say which rule it is.
+    let path = path.child("operations");
+    for rule in items(get(owner, key), "resourceRules") {
+        for operation in texts(items(*rule, "operations")) {
+            if !OPERATIONS.contains(&operation) {
+                found.not_supported(&path, Value::String(operation), &OPERATIONS);
+            }
+        }
+    }
 }
 
 fn audit_annotations(list: &[Value<'_>], value: Value<'_>, policy: &str, path: &Path<'_>, found: &mut Found) {
@@ -410,8 +458,12 @@ fn audit_annotations(list: &[Value<'_>], value: Value<'_>, policy: &str, path: &
             let name = format!("{policy}/{key}");
             found.messages(&path.child("key"), Value::String(&name), names::qualified_name(&name));
         }
-        if text(*item, "valueExpression").trim().is_empty() {
+        let expression = text(*item, "valueExpression").trim();
+        if expression.is_empty() {
             found.required(&path.child("valueExpression"), "valueExpression is not specified");
+        } else if expression.len() > MAX_ANNOTATION_EXPRESSION {
+            let detail = format!("must not exceed {MAX_ANNOTATION_EXPRESSION} bytes in length");
+            found.required(&path.child("valueExpression"), detail);
         }
         if !seen.insert(key) {
             found.duplicate(&path.child("key"), Value::String(key));
@@ -443,21 +495,20 @@ fn param_kind(param: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let (version, kind) = (text(param, "apiVersion"), text(param, "kind"));
     let version_path = path.child("apiVersion");
     let value = Value::String(version);
-    if version.is_empty() {
-        found.required(&version_path, "");
-    } else if version.matches('/').count() > 1 {
-        found.invalid(&version_path, value, format!("unexpected GroupVersion string: {version}"));
-    } else {
-        let (group, version) = version.split_once('/').unwrap_or(("", version));
-        let messages = if group.is_empty() { Vec::new() } else { names::dns1123_subdomain(group) };
-        if !messages.is_empty() {
-            found.invalid(&version_path, Value::String(group), messages.join(","));
-        }
-        let messages = names::dns1035_label(version);
-        if version.is_empty() {
-            found.invalid(&version_path, value, "version must be specified");
-        } else if !messages.is_empty() {
-            found.invalid(&version_path, Value::String(version), messages.join(","));
+    match parse_group_version(version) {
+        _ if version.is_empty() => found.required(&version_path, ""),
+        Err(error) => found.invalid(&version_path, value, error),
+        Ok((group, version)) => {
+            let messages = if group.is_empty() { Vec::new() } else { names::dns1123_subdomain(group) };
+            if !messages.is_empty() {
+                found.invalid(&version_path, Value::String(group), messages.join(","));
+            }
+            let messages = names::dns1035_label(version);
+            if version.is_empty() {
+                found.invalid(&version_path, value, "version must be specified");
+            } else if !messages.is_empty() {
+                found.invalid(&version_path, Value::String(version), messages.join(","));
+            }
         }
     }
     let messages = names::dns1035_label(&kind.to_lowercase());
@@ -491,9 +542,7 @@ fn binding(at: &At<'_, '_>, found: &mut Found) {
     const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
     let spec = get(at.value, "spec");
     let path = at.path.child("spec");
-    required_as(spec, "policyName", names::dns1123_subdomain, &path, found);
-    param_reference(get(spec, "paramRef"), &path.child("paramRef"), found);
-    match_resources(spec, "matchResources", &path, found);
+    any_binding(spec, &path, found);
     let actions = texts(items(spec, "validationActions"));
     let path = path.child("validationActions");
     let mut seen = BTreeSet::new();
@@ -514,6 +563,21 @@ fn binding(at: &At<'_, '_>, found: &mut Found) {
     if actions.is_empty() {
         found.required(&path, "at least one validation action is required");
     }
+}
+
+/// `validateMutatingAdmissionPolicyBindingSpec`
+fn mutating_binding(at: &At<'_, '_>, found: &mut Found) {
+    let spec = get(at.value, "spec");
+    let path = at.path.child("spec");
+    any_binding(spec, &path, found);
+    mutating_operations(spec, "matchResources", &path, found);
+}
+
+/// Checks the fields that both kinds of bindings have.
+fn any_binding(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    required_as(spec, "policyName", names::dns1123_subdomain, path, found);
+    param_reference(get(spec, "paramRef"), &path.child("paramRef"), found);
+    match_resources(spec, "matchResources", path, found);
 }
 
 /// `validateParamRef`
@@ -537,9 +601,5 @@ fn param_reference(reference: Value<'_>, path: &Path<'_>, found: &mut Found) {
     if name.is_empty() && !has_selector {
         found.required(path, "one of name or selector must be specified");
     }
-    if text(reference, "parameterNotFoundAction").is_empty() {
-        found.required(&path.child("parameterNotFoundAction"), "");
-    } else {
-        supported(reference, "parameterNotFoundAction", &ACTIONS, path, found);
-    }
+    one_of(reference, "parameterNotFoundAction", &ACTIONS, path, found);
 }

@@ -1,11 +1,11 @@
 //! Rules of the group apps and of ReplicationControllers: `pkg/apis/apps/validation`.
 
-use super::super::form::{Form, NEGATIVE, percent, selector as label_selector};
+use super::super::form::{Form, NEGATIVE, selector as label_selector};
 use super::super::run::same;
 use super::super::{At, Found};
-use super::common::immutable;
+use super::common::{at_most_all, immutable, int_or_percent, not_negative};
 use super::pods::{claim_spec, metadata_of_template, pod_template, selector_mismatch, template_annotations};
-use super::{Names, entries, get, items, number, text};
+use super::{Names, entries, get, items, number, string, text};
 use crate::Change;
 use crate::names;
 use kubeshape_schema::field::Path;
@@ -21,10 +21,6 @@ pub(super) const NAMES: Names = &[
     ("stateful set update", stateful_set_update),
     ("workload", workload),
 ];
-
-fn string(value: Value<'_>) -> Value<'_> {
-    if value.is_null() { Value::String("") } else { value }
-}
 
 /// Checks the selector and the template of a Deployment, a ReplicaSet or a DaemonSet at `spec`.
 fn workload(at: &At<'_, '_>, found: &mut Found) {
@@ -104,27 +100,6 @@ fn set_template(at: &At<'_, '_>, found: &mut Found) {
     restarts(template, &path, "ReplicationController", found);
 }
 
-fn not_negative(value: Value<'_>, key: &str, path: &Path<'_>, found: &mut Found) {
-    Form::NotNegative.check(get(value, key), &path.child(key), found);
-}
-
-/// `getIntOrPercentValue`
-fn amount(value: Value<'_>) -> i64 {
-    match value {
-        Value::Int(number) => number,
-        Value::String(text) => text.strip_suffix('%').unwrap_or(text).parse().unwrap_or(0),
-        _ => 0,
-    }
-}
-
-/// `IsNotMoreThan100Percent`
-fn at_most_all(value: Value<'_>, path: &Path<'_>, found: &mut Found) {
-    let is_percent = value.as_str().is_some_and(|text| percent(text).is_empty());
-    if is_percent && amount(value) > 100 {
-        found.invalid(path, value, "must not be greater than 100%");
-    }
-}
-
 /// Checks the strategy of a Deployment: `ValidateDeploymentStrategy`.
 fn rolling_update(at: &At<'_, '_>, found: &mut Found) {
     let path = at.path.child("rollingUpdate");
@@ -143,7 +118,7 @@ fn rolling_update(at: &At<'_, '_>, found: &mut Found) {
             let unavailable_path = path.child("maxUnavailable");
             Form::IntOrPercent.check(unavailable, &unavailable_path, found);
             Form::IntOrPercent.check(surge, &path.child("maxSurge"), found);
-            if amount(unavailable) == 0 && amount(surge) == 0 {
+            if int_or_percent(unavailable) == 0 && int_or_percent(surge) == 0 {
                 found.invalid(&unavailable_path, unavailable, "may not be 0 when `maxSurge` is 0");
             }
             at_most_all(unavailable, &unavailable_path, found);
@@ -168,7 +143,7 @@ fn set_strategy(at: &At<'_, '_>, found: &mut Found) {
                 at_most_all(value, &path.child(key), found);
             }
             let [(_, unavailable), (_, surge)] = fields;
-            match (amount(unavailable) != 0, amount(surge) != 0) {
+            match (int_or_percent(unavailable) != 0, int_or_percent(surge) != 0) {
                 (true, true) => {
                     found.invalid(&path.child("maxSurge"), surge, "may not be set when maxUnavailable is non-zero");
                 }
@@ -294,7 +269,7 @@ fn set_spec(
             if let Some(unavailable) = rolling.get("maxUnavailable") {
                 let path = rolling_path.child("maxUnavailable");
                 Form::IntOrPercent.check(unavailable, &path, found);
-                if amount(unavailable) == 0 {
+                if int_or_percent(unavailable) == 0 {
                     found.invalid(&path, unavailable, "cannot be 0");
                 }
                 at_most_all(unavailable, &path, found);

@@ -5,8 +5,9 @@ mod cron;
 use super::super::form::{Form, selector as label_selector};
 use super::super::run::same;
 use super::super::{At, Found};
+use super::common::domain_prefixed_path;
 use super::pods::{pod_template, selector_mismatch};
-use super::{Names, entries, flag, get, items, number, text};
+use super::{Names, entries, flag, get, items, number, string, text};
 use crate::names;
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_value::{Map, Value};
@@ -97,10 +98,6 @@ const ZONES: [&str; 47] = [
     "localtime",
     "posixrules",
 ];
-
-fn string(value: Value<'_>) -> Value<'_> {
-    if value.is_null() { Value::String("") } else { value }
-}
 
 /// Adds an error that shows no value.
 fn wrong(path: &Path<'_>, detail: &str, found: &mut Found) {
@@ -246,23 +243,11 @@ fn job_spec(spec: Value<'_>, old_template: Value<'_>, path: &Path<'_>, found: &m
     }
 }
 
-/// `IsDomainPrefixedPath`
 fn managed_by(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let Some(value) = spec.get("managedBy") else { return };
     let path = path.child("managedBy");
     let own = value.as_str().unwrap_or_default();
-    match own.split_once('/').filter(|(host, rest)| !host.is_empty() && !rest.is_empty()) {
-        _ if own.is_empty() => found.required(&path, ""),
-        None => found.invalid(&path, value, "must be a domain-prefixed path (such as \"acme.io/foo\")"),
-        Some((host, rest)) => {
-            found.messages(&path, Value::String(host), names::dns1123_subdomain(host));
-            let is_known = |c: char| c.is_ascii_alphanumeric() || "/-._~%!$&'()*+,;=:".contains(c);
-            if !rest.chars().all(is_known) {
-                let detail = r"Invalid path (regex used for validation is '[A-Za-z0-9/\-._~%!$&'()*+,;=:]+')";
-                found.invalid(&path, Value::String(rest), detail);
-            }
-        }
-    }
+    domain_prefixed_path(own, &path, found);
     if own.len() > 63 {
         found.too_long(&path, 63);
     }

@@ -1,6 +1,7 @@
 //! Checks that rules of several groups share.
 
-use super::{Found, text};
+use super::super::form::{self, Form};
+use super::{Found, get, text};
 use crate::builtin::address;
 use crate::names::{self, Messages};
 use crate::object::{deep_equal, is_ip};
@@ -46,6 +47,28 @@ pub(super) fn same(a: Value<'_>, b: Value<'_>, key: &str) -> bool {
 /// Returns whether two values are equal. Absent and empty values are equal.
 pub(super) fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
     deep_equal(a, b) || crate::typed::is_empty(a) && crate::typed::is_empty(b)
+}
+
+/// Checks that a number is not negative.
+pub(super) fn not_negative(value: Value<'_>, key: &str, path: &Path<'_>, found: &mut Found) {
+    Form::NotNegative.check(get(value, key), &path.child(key), found);
+}
+
+/// `getIntOrPercentValue`
+pub(super) fn int_or_percent(value: Value<'_>) -> i64 {
+    match value {
+        Value::Int(number) => number,
+        Value::String(text) => text.strip_suffix('%').unwrap_or(text).parse().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// `IsNotMoreThan100Percent`
+pub(super) fn at_most_all(value: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    let is_percent = value.as_str().is_some_and(|text| form::percent(text).is_empty());
+    if is_percent && int_or_percent(value) > 100 {
+        found.invalid(path, value, "must not be greater than 100%");
+    }
 }
 
 /// Rejects a value that differs from that of the stored object: `ValidateImmutableField`.

@@ -1,7 +1,7 @@
 //! Rules of `resource.k8s.io`. Expressions are not compiled here.
 
 use super::common::{IMMUTABLE, required_as, texts};
-use super::{Names, entries, flag, get, items, number, text};
+use super::{Names, entries, flag, get, items, number, string, text};
 use crate::builtin::overlay::check::form;
 use crate::builtin::overlay::check::{At, Found, bad};
 use crate::names::{self, Messages};
@@ -222,11 +222,6 @@ fn selects(expression: &str) -> Result<(), String> {
         Type::Bool | Type::Any | Type::Dyn => Ok(()),
         other => Err(format!("must evaluate to bool or the unknown type, not {other}")),
     }
-}
-
-/// Returns a text. Empty if it is absent.
-fn string(value: Value<'_>) -> Value<'_> {
-    if value.is_null() { Value::String("") } else { value }
 }
 
 /// `validateRequestNameRef`, for the `requests` of a constraint or a configuration.

@@ -57,7 +57,7 @@ const SCOPES: [&str; 7] = [
 ];
 
 /// Returns whether a resource is for huge pages, also as a request in a quota.
-fn is_huge_page(name: &str) -> bool {
+pub(super) fn is_huge_page(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 
@@ -73,7 +73,8 @@ fn is_standard(name: &str) -> bool {
     is_quota_resource(name) || name == "storage"
 }
 
-fn is_native(name: &str) -> bool {
+/// `IsNativeResource`
+pub(super) fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 
@@ -86,14 +87,17 @@ fn is_integer(name: &str) -> bool {
     INTEGER.contains(&name) || is_extended(name)
 }
 
-/// `validateResourceName`
-fn resource(name: &str, path: &Path<'_>, found: &mut Found) {
+/// Checks a name: `validateResourceName`. Returns whether it is valid.
+pub(super) fn resource(name: &str, path: &Path<'_>, found: &mut Found) -> bool {
     let value = Value::String(name);
     let messages = names::qualified_name(name);
-    if messages.is_empty() && !name.contains('/') && !is_standard(name) {
+    let is_qualified = messages.is_empty();
+    found.messages(path, value, messages);
+    let is_known = name.contains('/') || is_standard(name);
+    if is_qualified && !is_known {
         found.invalid(path, value, "must be a standard resource type or fully qualified");
     }
-    found.messages(path, value, messages);
+    is_qualified && is_known
 }
 
 /// `validateContainerResourceName`

@@ -20,7 +20,7 @@ pub(super) use template::{metadata_of_template, pod_template, selector_mismatch,
 
 use super::super::form::{self, selector as label_selector};
 use super::super::{At, Found};
-use super::{Names, entries, flag, get, items, number, text};
+use super::{Names, entries, flag, get, items, number, string, text};
 use crate::metadata;
 use crate::names;
 use crate::object::is_ip;
@@ -134,10 +134,6 @@ pub(super) fn all_containers(spec: Value<'_>) -> impl Iterator<Item = (&'static 
     ["initContainers", "containers", "ephemeralContainers"]
         .into_iter()
         .flat_map(move |field| items(spec, field).iter().enumerate().map(move |(index, item)| (field, index, *item)))
-}
-
-fn string(value: Value<'_>) -> Value<'_> {
-    if value.is_null() { Value::String("") } else { value }
 }
 
 fn require(value: Value<'_>, key: &str, path: &Path<'_>, found: &mut Found) {

@@ -1,12 +1,13 @@
 //! Rules of HorizontalPodAutoscalers and PodDisruptionBudgets.
 
-use super::common::sign;
+use super::common::{at_most_all, not_negative, sign};
 use super::{Names, get, items, number, text};
 use crate::Change;
 use crate::builtin::overlay::check::form::{self, Form};
 use crate::builtin::overlay::check::{At, Found};
 use crate::names;
 use kubeshape_schema::field::Path;
+use kubeshape_schema::parse_group_version;
 use kubeshape_value::Value;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -32,11 +33,7 @@ fn budget(at: &At<'_, '_>, found: &mut Found) {
     for (key, value) in bounds {
         let path = path.child(key);
         Form::IntOrPercent.check(value, &path, found);
-        let percent = value.as_str().filter(|text| form::percent(text).is_empty());
-        let percent = percent.and_then(|text| text.trim_end_matches('%').parse::<u64>().ok());
-        if percent.is_some_and(|percent| percent > 100) {
-            found.invalid(&path, value, "must not be greater than 100%");
-        }
+        at_most_all(value, &path, found);
     }
     form::selector(get(spec, "selector"), &path.child("selector"), found);
     let policy = get(spec, "unhealthyPodEvictionPolicy");
@@ -52,10 +49,6 @@ fn budget_status(at: &At<'_, '_>, found: &mut Found) {
     for key in ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] {
         not_negative(status, key, &path, found);
     }
-}
-
-fn not_negative(value: Value<'_>, key: &str, path: &Path<'_>, found: &mut Found) {
-    Form::NotNegative.check(get(value, key), &path.child(key), found);
 }
 
 /// `ValidateConditions` of `k8s.io/apimachinery`.
@@ -176,11 +169,11 @@ fn autoscaler_status(at: &At<'_, '_>, found: &mut Found) {
 
 /// `ValidateAPIVersion`
 fn api_version_error(version: &str, can_lack_group: bool) -> Option<String> {
-    if version.matches('/').count() > 1 {
-        return Some(format!("unexpected GroupVersion string: {version}"));
+    match parse_group_version(version) {
+        Err(error) => Some(error),
+        Ok(("", _)) if !can_lack_group => Some("apiVersion must specify API group".to_owned()),
+        Ok(_) => None,
     }
-    let has_group = version.split_once('/').is_some_and(|(group, _)| !group.is_empty());
-    (!can_lack_group && !has_group).then(|| "apiVersion must specify API group".to_owned())
 }
 
 /// `ValidateCrossVersionObjectReference`. `allowed` says whether any version is allowed, and whether one without a

@@ -39,12 +39,16 @@ const STORAGE: &str = "storage";
 const NOT_POSITIVE: &str = "must be greater than zero";
 const MORE_THAN_ONE: &str = "may not specify more than 1 volume type";
 
-fn access_modes(spec: Value<'_>, detail: &str, path: &Path<'_>, found: &mut Found) {
+fn required_access_modes(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    if items(spec, "accessModes").is_empty() {
+        found.required(&path.child("accessModes"), "");
+    }
+    access_modes(spec, path, found);
+}
+
+pub(super) fn access_modes(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let path = path.child("accessModes");
     let modes = texts(items(spec, "accessModes"));
-    if modes.is_empty() {
-        found.required(&path, detail);
-    }
     let (mut is_alone, mut is_shared) = (false, false);
     for mode in modes {
         if !ACCESS_MODES.contains(&mode) {
@@ -60,7 +64,7 @@ fn access_modes(spec: Value<'_>, detail: &str, path: &Path<'_>, found: &mut Foun
     }
 }
 
-fn volume_mode(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
+pub(super) fn volume_mode(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let mode = get(spec, "volumeMode");
     if !mode.is_null() && !VOLUME_MODES.contains(&mode.as_str().unwrap_or_default()) {
         found.not_supported(&path.child("volumeMode"), mode, &VOLUME_MODES);
@@ -118,7 +122,7 @@ fn check_volume(spec: Value<'_>, name: &str, is_inline: bool, path: &Path<'_>, f
     if is_inline {
         inline(spec, path, found);
     }
-    access_modes(spec, "", path, found);
+    required_access_modes(spec, path, found);
     if !is_inline {
         capacity(spec, path, found);
     }
@@ -249,7 +253,7 @@ fn local(source: Value<'_>, _: &str, path: &Path<'_>, found: &mut Found) {
     no_steps_up(source, path, found);
 }
 
-fn partition(source: Value<'_>, _: &str, path: &Path<'_>, found: &mut Found) {
+pub(super) fn partition(source: Value<'_>, _: &str, path: &Path<'_>, found: &mut Found) {
     let number = number(source, "partition").unwrap_or(0);
     if !(0..=255).contains(&number) {
         found.invalid(&path.child("partition"), Value::Int(number), "must be between 0 and 255, inclusive");
@@ -586,7 +590,7 @@ fn claim_spec(at: &At<'_, '_>, found: &mut Found) {
         form::selector(selector, &path.child("selector"), found);
     }
     if !modes.is_empty() {
-        access_modes(spec, "", path, found);
+        required_access_modes(spec, path, found);
     }
     let requested = get(get(get(spec, "resources"), "requests"), STORAGE);
     let resources = path.child("resources");

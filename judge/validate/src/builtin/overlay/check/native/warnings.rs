@@ -98,10 +98,16 @@ pub(super) fn expressions(term: Value<'_>, path: &Path<'_>, found: &mut Found) {
 pub(super) fn claim_spec(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let resources = path.child("resources");
     for key in ["requests", "limits"] {
-        if let Some(value) = get(get(spec, "resources"), key).get(STORAGE).filter(|value| is_fraction(*value)) {
-            let value = GoQuoted(value.as_str().unwrap_or_default()).to_string();
-            let path = resources.child(key);
-            warn(&path.key(STORAGE), &format!("fractional byte value {value} is invalid, must be an integer"), found);
+        fractions(get(get(spec, "resources"), key), &[STORAGE], &resources.child(key), found);
+    }
+}
+
+/// Warns about byte amounts that are not whole numbers.
+pub(super) fn fractions(list: Value<'_>, keys: &[&str], path: &Path<'_>, found: &mut Found) {
+    for key in keys {
+        if let Some(value) = list.get(key).filter(|value| is_fraction(*value)) {
+            let value = GoQuoted(value.as_str().unwrap_or_default());
+            warn(&path.key(key), &format!("fractional byte value {value} is invalid, must be an integer"), found);
         }
     }
 }

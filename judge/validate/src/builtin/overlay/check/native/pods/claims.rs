@@ -2,6 +2,7 @@
 
 use super::super::super::Found;
 use super::super::super::form::selector as label_selector;
+use super::super::storage::{access_modes, volume_mode};
 use super::{check_text, get, items, resources};
 use crate::names;
 use kubeshape_schema::field::Path;
@@ -21,29 +22,13 @@ pub(super) fn csi_driver_name(name: Value<'_>, path: &Path<'_>, found: &mut Foun
 
 /// Checks the spec of a claim that a pod or a set creates: `ValidatePersistentVolumeClaimSpec`.
 pub(in super::super) fn claim_spec(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
-    const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
-    let modes_path = path.child("accessModes");
-    let modes = items(spec, "accessModes");
-    if modes.is_empty() {
-        found.required(&modes_path, "at least 1 access mode is required");
+    if items(spec, "accessModes").is_empty() {
+        found.required(&path.child("accessModes"), "at least 1 access mode is required");
     }
     if let Some(selector) = spec.get("selector") {
         label_selector(selector, &path.child("selector"), found);
     }
-    let (mut alone, mut shared) = (false, false);
-    for mode in modes {
-        let own = mode.as_str().unwrap_or_default();
-        if !MODES.contains(&own) {
-            found.not_supported(&modes_path, *mode, &MODES);
-        } else if own == "ReadWriteOncePod" {
-            alone = true;
-        } else {
-            shared = true;
-        }
-    }
-    if alone && shared {
-        found.forbidden(&modes_path, "may not use ReadWriteOncePod with other access modes");
-    }
+    access_modes(spec, path, found);
     let storage_path = path.child("resources");
     let storage_path = storage_path.key("storage");
     match get(get(spec, "resources"), "requests").get("storage") {
@@ -54,11 +39,6 @@ pub(in super::super) fn claim_spec(spec: Value<'_>, path: &Path<'_>, found: &mut
         Some(_) => {}
     }
     check_text(spec, "storageClassName", path, names::dns1123_subdomain, found);
-    if spec.get("volumeMode").is_some() {
-        let mode = get(spec, "volumeMode");
-        if !matches!(mode.as_str(), Some("Block" | "Filesystem")) {
-            found.not_supported(&path.child("volumeMode"), mode, &["Block", "Filesystem"]);
-        }
-    }
+    volume_mode(spec, path, found);
     check_text(spec, "volumeAttributesClassName", path, names::dns1123_subdomain, found);
 }

@@ -1,7 +1,7 @@
 //! Requests and limits: `validateResourceRequirements`.
 
 use super::super::super::Found;
-use super::super::super::form::NEGATIVE;
+use super::super::limits::{container_resource, is_huge_page as is_page, is_native, quantity_value, resource};
 use super::{Pod, all_containers, check_text, entries, get, items, text};
 use crate::names;
 use kubeshape_cel::Quantity;
@@ -10,100 +10,13 @@ use kubeshape_value::Value;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// Names without a domain: `standardResources`.
-const STANDARD: [&str; 20] = [
-    "cpu",
-    "memory",
-    "ephemeral-storage",
-    "requests.cpu",
-    "requests.memory",
-    "requests.ephemeral-storage",
-    "limits.cpu",
-    "limits.memory",
-    "limits.ephemeral-storage",
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "configmaps",
-    "persistentvolumeclaims",
-    "storage",
-    "requests.storage",
-    "services.nodeports",
-    "services.loadbalancers",
-];
-/// `integerResources`
-const WHOLE: [&str; 9] = [
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "configmaps",
-    "persistentvolumeclaims",
-    "services.nodeports",
-    "services.loadbalancers",
-];
-
 pub(super) fn quantity(value: Value<'_>) -> Option<Quantity> {
     Quantity::parse(value.as_str()?).ok()
 }
 
-fn is_page(name: &str) -> bool {
-    name.starts_with("hugepages-")
-}
-
-/// `IsNativeResource`
-fn is_native(name: &str) -> bool {
-    !name.contains('/') || name.contains("kubernetes.io/")
-}
-
-/// `IsExtendedResourceName`
-fn is_extended(name: &str) -> bool {
-    !is_native(name) && !name.starts_with("requests.") && names::qualified_name(&format!("requests.{name}")).is_empty()
-}
-
-/// `validateResourceName`
-pub(in super::super) fn name(name: &str, path: &Path<'_>, found: &mut Found) -> bool {
-    let messages = names::qualified_name(name);
-    let is_valid = messages.is_empty();
-    found.messages(path, Value::String(name), messages);
-    let is_standard = STANDARD.contains(&name) || is_page(name) || name.starts_with("requests.hugepages-");
-    if is_valid && !name.contains('/') && !is_standard {
-        found.invalid(path, Value::String(name), "must be a standard resource type or fully qualified");
-        return false;
-    }
-    is_valid
-}
-
-fn container_name(own: &str, path: &Path<'_>, found: &mut Found) {
-    name(own, path, found);
-    let value = Value::String(own);
-    if !own.contains('/') {
-        if !matches!(own, "cpu" | "memory" | "ephemeral-storage") && !is_page(own) {
-            found.invalid(path, value, "must be a standard resource for containers");
-        }
-    } else if !is_native(own) && !is_extended(own) {
-        found.invalid(path, value, "doesn't follow extended resource name standard");
-    }
-}
-
 fn pod_name(own: &str, path: &Path<'_>, found: &mut Found) {
-    if name(own, path, found) && !matches!(own, "cpu" | "memory") && !is_page(own) {
+    if resource(own, path, found) && !matches!(own, "cpu" | "memory") && !is_page(own) {
         found.not_supported(path, Value::String(own), &["cpu", "hugepages-", "memory"]);
-    }
-}
-
-/// `ValidateResourceQuantityValue`
-pub(in super::super) fn amount(name: &str, value: Value<'_>, path: &Path<'_>, found: &mut Found) {
-    let Some(amount) = quantity(value) else { return };
-    if amount.sign() < 0 {
-        found.invalid(path, value, NEGATIVE);
-    }
-    let is_whole = amount.clone().rounded_up(0).is_same(&amount);
-    if (WHOLE.contains(&name) || is_extended(name)) && !is_whole {
-        found.invalid(path, value, "must be an integer");
     }
 }
 
@@ -133,14 +46,14 @@ pub(super) fn has_indivisible_pages(spec: Value<'_>) -> bool {
 /// Checks the resources of a container: `ValidateContainerResourceRequirements`.
 pub(super) fn of_container(container: Value<'_>, pod: &Pod<'_>, path: &Path<'_>, found: &mut Found) {
     let own = get(container, "resources");
-    requirements(own, container_name, pod.allows.huge_pages, path, found);
+    requirements(own, container_resource, pod.allows.huge_pages, path, found);
     claims(items(own, "claims"), pod, &path.child("claims"), found);
 }
 
 /// Checks amounts like limits.
 pub(super) fn limits(list: Value<'_>, path: &Path<'_>, huge_pages: bool, found: &mut Found) {
     let path = path.child("limits");
-    list_of(list, container_name, huge_pages, &path, found);
+    list_of(list, container_resource, huge_pages, &path, found);
 }
 
 fn list_of(
@@ -153,7 +66,7 @@ fn list_of(
     for (name, value) in list.as_map().map(kubeshape_value::Map::entries).unwrap_or_default() {
         let path = path.key(name);
         check_name(name, &path, found);
-        amount(name, *value, &path, found);
+        quantity_value(name, *value, &path, found);
         if is_page(name) && !huge_pages {
             pages(name, *value, &path, found);
         }
@@ -173,7 +86,7 @@ pub(in super::super) fn requirements(
     for (name, value) in entries(own, "requests") {
         let key_path = requests_path.key(name);
         check_name(name, &key_path, found);
-        amount(name, *value, &key_path, found);
+        quantity_value(name, *value, &key_path, found);
         let may_differ = is_native(name) && !is_page(name);
         match get(own, "limits").get(name) {
             Some(limit) => {

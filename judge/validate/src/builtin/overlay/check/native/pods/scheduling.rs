@@ -1,7 +1,7 @@
 //! Where pods run: affinity, tolerations, topology spread, resource claims.
 
 use super::super::super::Found;
-use super::super::super::form::selector as label_selector;
+use super::super::super::form;
 use super::{Pod, check_text, entries, get, items, number, string, template, text};
 use crate::names;
 use kubeshape_schema::field::Path;
@@ -101,29 +101,7 @@ pub(in super::super) fn node_selector(selector: Value<'_>, any_values: bool, pat
 fn node_term(term: Value<'_>, any_values: bool, path: &Path<'_>, found: &mut Found) {
     let expressions = path.child("matchExpressions");
     for (index, item) in items(term, "matchExpressions").iter().enumerate() {
-        let path = expressions.index(index);
-        let values_path = path.child("values");
-        let values = items(*item, "values");
-        let operator = string(get(*item, "operator"));
-        match operator.as_str().unwrap_or_default() {
-            "In" | "NotIn" if values.is_empty() => {
-                found.required(&values_path, "must be specified when `operator` is 'In' or 'NotIn'");
-            }
-            "Exists" | "DoesNotExist" if !values.is_empty() => {
-                found.forbidden(&values_path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-            }
-            "Gt" | "Lt" if values.len() != 1 => {
-                found.required(&values_path, "must be specified single value when `operator` is 'Lt' or 'Gt'");
-            }
-            "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
-            _ => found.invalid(&path.child("operator"), operator, "not a valid selector operator"),
-        }
-        let key = string(get(*item, "key"));
-        found.messages(&path.child("key"), key, names::qualified_name(key.as_str().unwrap_or_default()));
-        for (index, value) in values.iter().enumerate().filter(|_| !any_values) {
-            let messages = names::label_value(value.as_str().unwrap_or_default());
-            found.messages(&values_path.index(index), *value, messages);
-        }
+        form::requirement(*item, true, any_values, &expressions.index(index), found);
     }
     let fields = path.child("matchFields");
     for (index, item) in items(term, "matchFields").iter().enumerate() {
@@ -154,12 +132,7 @@ fn node_term(term: Value<'_>, any_values: bool, path: &Path<'_>, found: &mut Fou
 /// `validatePodAffinityTerm`
 fn pod_term(term: Value<'_>, any_values: bool, path: &Path<'_>, found: &mut Found) {
     for key in ["labelSelector", "namespaceSelector"] {
-        let mut own = Found::default();
-        label_selector(get(term, key), &path.child(key), &mut own);
-        if any_values {
-            own.errors.retain(|error| !error.path.contains(".values["));
-        }
-        found.errors.append(&mut own.errors);
+        form::selector_with(get(term, key), any_values, &path.child(key), found);
     }
     for name in items(term, "namespaces") {
         let messages = names::dns1123_label(name.as_str().unwrap_or_default());
@@ -217,7 +190,7 @@ pub(super) fn affinity_selectors(spec: Value<'_>, found: &mut Found) {
         for term in items(pods, REQUIRED).iter().copied().chain(preferred) {
             for key in ["labelSelector", "namespaceSelector"] {
                 let mut own = Found::default();
-                label_selector(get(term, key), &Path::Root, &mut own);
+                form::selector(get(term, key), &Path::Root, &mut own);
                 own.errors.retain(|error| error.path.contains(".values["));
                 found.errors.append(&mut own.errors);
             }
@@ -279,7 +252,7 @@ pub(super) fn spread(pod: &Pod<'_>, path: &Path<'_>, found: &mut Found) {
         }
         label_keys(*own, &path, found);
         if !pod.allows.spread_selectors {
-            label_selector(get(*own, "labelSelector"), &path.child("labelSelector"), found);
+            form::selector(get(*own, "labelSelector"), &path.child("labelSelector"), found);
         }
     }
 }

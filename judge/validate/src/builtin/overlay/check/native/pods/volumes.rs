@@ -154,11 +154,11 @@ fn of_kind(key: &str, own: Value<'_>, name: &str, pod: &Pod<'_>, parent: &Path<'
         "gcePersistentDisk" => {
             let path = &parent.child("persistentDisk");
             require(own, "pdName", path, found);
-            partition(own, path, found);
+            storage::partition(own, "", path, found);
         }
         "awsElasticBlockStore" => {
             require(own, "volumeID", path, found);
-            partition(own, path, found);
+            storage::partition(own, "", path, found);
         }
         "secret" => {
             require(own, "secretName", path, found);
@@ -253,12 +253,6 @@ fn secret_name(own: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let secret = get(own, "secretRef");
     if !secret.is_null() {
         require(secret, "name", &path.child("secretRef"), found);
-    }
-}
-
-fn partition(own: Value<'_>, path: &Path<'_>, found: &mut Found) {
-    if number(own, "partition").is_some_and(|number| !(0..=255).contains(&number)) {
-        found.invalid(&path.child("partition"), get(own, "partition"), "must be between 0 and 255, inclusive");
     }
 }
 

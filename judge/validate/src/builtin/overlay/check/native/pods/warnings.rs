@@ -1,7 +1,7 @@
 //! Warnings about pods: `warningsForPodSpecAndMeta` of `pkg/api/pod`.
 
 use super::super::super::Found;
-use super::super::warnings::{DEPRECATED_VOLUMES, claim_spec, deprecated_label, expressions, ip, is_fraction};
+use super::super::warnings::{DEPRECATED_VOLUMES, claim_spec, deprecated_label, expressions, fractions, ip};
 use super::{all_containers, entries, get, items, number, text};
 use crate::names;
 use kubeshape_schema::field::Path;
@@ -9,6 +9,8 @@ use kubeshape_value::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Resources that are numbers of bytes.
+const BYTES: [&str; 2] = ["memory", "ephemeral-storage"];
 const ANNOTATIONS: [(&str, &str); 3] = [
     (
         "scheduler.alpha.kubernetes.io/critical-pod",
@@ -274,18 +276,7 @@ fn repeated_names(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
             }
         }
     }
-    fractions(get(spec, "overhead"), &path.child("overhead"), found);
-}
-
-/// Warns about byte amounts that are not whole numbers.
-fn fractions(list: Value<'_>, path: &Path<'_>, found: &mut Found) {
-    for key in ["memory", "ephemeral-storage"] {
-        if let Some(value) = list.get(key).filter(|value| is_fraction(*value)) {
-            let value = value.as_str().unwrap_or_default();
-            let what = format!("fractional byte value {value:?} is invalid, must be an integer");
-            warn(&path.key(key), &what, found);
-        }
-    }
+    fractions(get(spec, "overhead"), &BYTES, &path.child("overhead"), found);
 }
 
 fn containers(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
@@ -294,7 +285,7 @@ fn containers(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
         let path = path.index(index);
         let resources = path.child("resources");
         for key in ["limits", "requests"] {
-            fractions(get(get(container, "resources"), key), &resources.child(key), found);
+            fractions(get(get(container, "resources"), key), &BYTES, &resources.child(key), found);
         }
         let env = path.child("env");
         let mut seen = BTreeSet::new();

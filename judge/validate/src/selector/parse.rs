@@ -1,52 +1,20 @@
-//! Label selectors (upstream: `labels.Parse`).
+//! Reads selectors in queries (upstream: `labels.Parse`).
 
-use kubeshape_schema::field::{Error, Path};
-use kubeshape_validate::names;
-use kubeshape_yaml::go::escape::GoQuoted;
+use super::{LabelSelector, Operator, Requirement, joined, key_error};
 use std::collections::BTreeSet;
-
-/// A selector such as `app=web,tier in (a,b),!legacy`.
-///
-/// # Example
-/// ```
-/// use kubeshape_objects::select::LabelSelector;
-///
-/// let selector = LabelSelector::parse("app=web, tier in (a,b), !legacy, size>2")?;
-/// let web = |name: &str| [("app", "web"), ("tier", "b"), ("size", "3")].into_iter().find(|(key, _)| *key == name).map(|(_, value)| value);
-/// assert!(selector.matches(web));
-/// assert!(!selector.matches(|_| None));
-/// assert_eq!(
-///     LabelSelector::parse("app=(").unwrap_err().to_string(),
-///     r#"unable to parse requirement: found '(', expected: identifier"#,
-/// );
-/// # Ok::<(), kubeshape_objects::select::LabelError>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LabelSelector {
-    requirements: Vec<Requirement>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Requirement {
-    key: String,
-    operator: Operator,
-    values: BTreeSet<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operator {
-    Exists,
-    DoesNotExist,
-    In,
-    NotIn,
-    GreaterThan,
-    LessThan,
-}
+use std::fmt;
 
 /// An invalid label selector. The message is the server's.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unable to parse requirement: {0}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelError(String);
+
+impl fmt::Display for LabelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unable to parse requirement: {}", self.0)
+    }
+}
+
+impl std::error::Error for LabelError {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token<'t> {
@@ -84,7 +52,7 @@ impl Token<'_> {
 }
 
 impl LabelSelector {
-    /// Reads a selector. An empty one selects everything.
+    /// Reads a selector such as `app=web,tier in (a,b),!legacy`. An empty one selects everything.
     ///
     /// # Errors
     /// The selector, or a key or value in it, is invalid.
@@ -93,32 +61,6 @@ impl LabelSelector {
         let mut requirements = parser.requirements()?;
         requirements.sort_by(|a, b| a.key.cmp(&b.key));
         Ok(LabelSelector { requirements })
-    }
-
-    /// Returns whether everything is selected.
-    pub fn is_empty(&self) -> bool {
-        self.requirements.is_empty()
-    }
-
-    /// Returns whether an object with these labels is selected.
-    pub fn matches<'l>(&self, label: impl Fn(&str) -> Option<&'l str>) -> bool {
-        self.requirements.iter().all(|requirement| {
-            let value = label(&requirement.key);
-            let is_one = value.is_some_and(|value| requirement.values.contains(value));
-            let compares = |holds: fn(i64, i64) -> bool| {
-                let asked = requirement.values.first().and_then(|asked| asked.parse().ok());
-                let found = value.and_then(|value| value.parse().ok());
-                found.zip(asked).is_some_and(|(found, asked)| holds(found, asked))
-            };
-            match requirement.operator {
-                Operator::Exists => value.is_some(),
-                Operator::DoesNotExist => value.is_none(),
-                Operator::In => is_one,
-                Operator::NotIn => !is_one,
-                Operator::GreaterThan => compares(|found, asked| found > asked),
-                Operator::LessThan => compares(|found, asked| found < asked),
-            }
-        })
     }
 }
 
@@ -187,7 +129,7 @@ impl<'t> Parser<'t> {
         token
     }
 
-    fn requirements(&mut self) -> Result<Vec<Requirement>, LabelError> {
+    fn requirements(&mut self) -> Result<Vec<Requirement<String>>, LabelError> {
         let mut out = Vec::new();
         loop {
             match self.peek_value() {
@@ -223,7 +165,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn requirement(&mut self) -> Result<Requirement, LabelError> {
+    fn requirement(&mut self) -> Result<Requirement<String>, LabelError> {
         let mut absent = false;
         if self.peek_value() == Token::Not {
             absent = true;
@@ -233,16 +175,15 @@ impl<'t> Parser<'t> {
             Token::Word(key) => key,
             other => return Err(LabelError(format!("found '{}', expected: identifier", other.literal()))),
         };
-        let mut errors = Vec::new();
-        let messages = names::qualified_name(key);
-        if !messages.is_empty() {
-            errors.push(Error::invalid(&Path::Base("key"), key, messages.join("; "), 0));
+        if let Some(message) = joined(&key_error(key)) {
+            return Err(LabelError(message));
         }
-        refuse(&errors)?;
-        let made = |operator, values| Requirement { key: key.to_owned(), operator, values };
+        let made = |operator, values: BTreeSet<String>| {
+            Requirement::new(key.to_owned(), operator, values.into_iter().collect()).map_err(LabelError)
+        };
         if matches!(self.peek(), Token::End | Token::Comma) || absent {
             let operator = if absent { Operator::DoesNotExist } else { Operator::Exists };
-            return Ok(made(operator, BTreeSet::new()));
+            return made(operator, BTreeSet::new());
         }
         let (operator, several) = match self.next() {
             Token::In => (Operator::In, true),
@@ -256,24 +197,7 @@ impl<'t> Parser<'t> {
             }
         };
         let values = if several { self.values()? } else { self.value()? };
-        if matches!(operator, Operator::GreaterThan | Operator::LessThan)
-            && values.first().is_none_or(|value| value.parse::<i64>().is_err())
-        {
-            let found = values.first().map(String::as_str).unwrap_or_default();
-            return Err(LabelError(format!(
-                "values[0]: Invalid value: {}: for 'Gt', 'Lt' operators, the value must be an integer",
-                GoQuoted(found)
-            )));
-        }
-        for (at, value) in values.iter().enumerate() {
-            let messages = names::label_value(value);
-            if !messages.is_empty() {
-                let path = format!("values[{at}][{key}]");
-                errors.push(Error::invalid(&Path::Base(&path), value.as_str(), messages.join("; "), 0));
-            }
-        }
-        refuse(&errors)?;
-        Ok(made(operator, values))
+        made(operator, values)
     }
 
     /// `(a,b)`
@@ -316,7 +240,7 @@ impl<'t> Parser<'t> {
             },
             Token::Close => {
                 self.next_value();
-                return Ok(out);
+                return Ok(BTreeSet::from([String::new()]));
             }
             other => {
                 return Err(LabelError(format!("found '{}', expected: ',', ')' or identifier", other.literal())));
@@ -336,17 +260,6 @@ impl<'t> Parser<'t> {
                 Ok(BTreeSet::from([word.to_owned()]))
             }
             other => Err(LabelError(format!("found '{}', expected: identifier", other.literal()))),
-        }
-    }
-}
-
-fn refuse(errors: &[Error]) -> Result<(), LabelError> {
-    match errors {
-        [] => Ok(()),
-        [one] => Err(LabelError(one.to_string())),
-        several => {
-            let texts: Vec<String> = several.iter().map(ToString::to_string).collect();
-            Err(LabelError(format!("[{}]", texts.join(", "))))
         }
     }
 }
