@@ -13,6 +13,7 @@ mod lifecycle;
 mod policies;
 #[cfg(feature = "serve")]
 mod serve;
+mod shape;
 mod show;
 mod ssa;
 mod stream;
@@ -34,6 +35,7 @@ pub(crate) use lifecycle::{
 pub(crate) use policies::{OperationArg, PolicyArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
+pub(crate) use shape::{Format, Shape};
 pub(crate) use show::{ExplainFieldArgs, ExplainFormat, SampleArgs, TableArgs, TableFormat};
 pub(crate) use ssa::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, TestArgs, TypeArgs,
@@ -505,71 +507,6 @@ pub(crate) struct ConfigArgs {
     pub(crate) command: Option<String>,
 }
 
-/// A shape in which Kubernetes shows or treats an API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum Shape {
-    /// The OpenAPI v3 document
-    V3,
-    /// The OpenAPI v2 document
-    V2,
-    /// The structured-merge-diff schema that server-side apply uses
-    Smd,
-    /// A self-contained JSON Schema for each kind
-    #[value(name = "jsonschema")]
-    JsonSchema,
-    /// The structural schema of a CustomResourceDefinition
-    Structural,
-    /// The smallest OpenAPI v2 document with which kustomize merges lists by key (`openapi.path` of a kustomization)
-    Kustomize,
-    /// The CEL rules of a CustomResourceDefinition as a ValidatingAdmissionPolicy
-    Policy,
-    /// The CustomResourceDefinition with the expressions of admission policies as rules (--rules-from)
-    Crd,
-}
-
-impl Shape {
-    /// All shapes in the order in which their results are written.
-    pub(crate) const ALL: [Shape; 8] = [
-        Shape::V3,
-        Shape::V2,
-        Shape::Smd,
-        Shape::JsonSchema,
-        Shape::Structural,
-        Shape::Kustomize,
-        Shape::Policy,
-        Shape::Crd,
-    ];
-
-    /// The word on the command line and in reports.
-    pub(crate) fn name(self) -> &'static str {
-        kubeshape_input::Shape::from(self).name()
-    }
-
-    /// The dialect of OpenAPI documents, if it is one.
-    pub(crate) fn dialect(self) -> Option<kubeshape_schema::Dialect> {
-        match self {
-            Shape::V3 => Some(kubeshape_schema::Dialect::V3),
-            Shape::V2 => Some(kubeshape_schema::Dialect::V2),
-            Shape::Smd | Shape::JsonSchema | Shape::Structural | Shape::Kustomize | Shape::Policy | Shape::Crd => None,
-        }
-    }
-}
-
-impl From<Shape> for kubeshape_input::Shape {
-    fn from(shape: Shape) -> Self {
-        match shape {
-            Shape::V3 => Self::V3,
-            Shape::V2 => Self::V2,
-            Shape::Smd => Self::Smd,
-            Shape::JsonSchema => Self::JsonSchema,
-            Shape::Structural => Self::Structural,
-            Shape::Kustomize => Self::Kustomize,
-            Shape::Policy => Self::Policy,
-            Shape::Crd => Self::Crd,
-        }
-    }
-}
-
 /// What one result covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Per {
@@ -681,17 +618,6 @@ pub(crate) enum Profile {
     Kube,
     /// Upstream's faults are corrected
     Faithful,
-}
-
-/// `--format`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// JSON
-    Json,
-    /// YAML
-    Yaml,
-    /// Protobuf, as the API server sends it (v3, v2)
-    Pb,
 }
 
 /// When to do something that suits terminals only.

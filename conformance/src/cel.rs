@@ -1,7 +1,8 @@
 //! Compares answers about expressions: messages, types, costs and values, and the answers to definitions with rules.
 
+use crate::definition::with_definition;
 use crate::known::Known;
-use crate::structural::{CrdName, Expected, Files, compare_errors, records, with_definition};
+use crate::structural::{CrdName, Expected, Files, compare_errors, records};
 use crate::table::{Table, Verdict};
 use kubeshape_conformance_cel as cel;
 use kubeshape_validate::crd::{self, Defaults};

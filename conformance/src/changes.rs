@@ -7,10 +7,10 @@
 
 mod undo;
 
-use crate::generated::Plan;
 use crate::golden;
 use crate::known::Known;
 use crate::oracle::{self, Oracle};
+use crate::plan::Plan;
 use crate::structural::{changed_definitions, crds_of};
 use crate::table::{Table, Verdict};
 use kubeshape_corpus::generate::Draw;

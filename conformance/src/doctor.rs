@@ -1,7 +1,7 @@
 //! The proposals of the cost doctor: with all bounds, a definition is within the limits; if one of them is missing, it
 //! is not.
 
-use crate::structural::with_definition;
+use crate::definition::with_definition;
 use crate::table::{Table, Verdict};
 use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Bound, Defaults};

@@ -7,6 +7,7 @@ use crate::known::Known;
 use crate::openapi::compare_record;
 use crate::oracle::{self, Oracle, YamlAnswer};
 use crate::own;
+use crate::plan::Plan;
 use crate::smd;
 use crate::table::{Table, Verdict};
 use crate::typed;
@@ -23,21 +24,6 @@ use kubeshape_publish::Publisher;
 use kubeshape_schema::{Bump, Profile};
 use kubeshape_yaml::{Limits, Stream, Tape, json};
 use std::collections::BTreeSet;
-
-/// The number of inputs, and the seed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Number of streams of manifests, and of YAML documents.
-    pub count: u64,
-    /// The seed of the first.
-    pub seed: u64,
-}
-
-impl Default for Plan {
-    fn default() -> Self {
-        Plan { count: 2000, seed: 1 }
-    }
-}
 
 /// The maximum number of differences that are reduced and shown in full. Further ones are only counted.
 const SHOWN: usize = 20;

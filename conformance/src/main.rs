@@ -3,6 +3,7 @@
 
 use kubeshape_conformance::known::Known;
 use kubeshape_conformance::oracle::Other;
+use kubeshape_conformance::plan::Plan;
 use kubeshape_conformance::table::Table;
 use kubeshape_conformance::{
     AREAS, BaseFolder, changes, clients, compare, generated, has_records, judged, mutated, own, types,
@@ -77,7 +78,7 @@ struct Arguments {
     areas: Vec<String>,
     json: bool,
     all: bool,
-    generated: generated::Plan,
+    generated: Plan,
     program: Option<PathBuf>,
     newest: bool,
     oracle: Option<PathBuf>,

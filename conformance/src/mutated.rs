@@ -2,11 +2,11 @@
 //! the same run. Before a difference is shown, its request is reduced.
 
 use crate::builtins::{self, Answered, Case, Subject};
-use crate::generated::Plan;
 use crate::golden;
 use crate::judged::each;
 use crate::known::Known;
 use crate::oracle::{self, Oracle, Other};
+use crate::plan::Plan;
 use crate::structural::records;
 use crate::table::Table;
 use crate::typed::built_in_of;

@@ -1,9 +1,10 @@
 //! Area `objects-versions`: the responses of the request handlers of ten releases to the creation and update of custom
 //! resources.
 
+use crate::definition::with_definition;
 use crate::golden;
 use crate::known::Known;
-use crate::structural::{CrdName, Expected, Files, add_errors, records, with_definition};
+use crate::structural::{CrdName, Expected, Files, add_errors, records};
 use crate::table::{Table, Verdict};
 use kubeshape_objects::store::{Limits, Saved, Store, Stored};
 use kubeshape_objects::{Api, Moment, Reply, Request};

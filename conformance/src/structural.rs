@@ -1,14 +1,15 @@
 //! Areas `structural` and `versions`: the errors and warnings for requests with CustomResourceDefinitions, in the
 //! newest and in ten releases.
 
+use crate::definition::with_definition;
 use crate::golden;
 use crate::known::Known;
 use crate::table::{Table, Verdict};
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Errors, Path as FieldPath};
 use kubeshape_schema::{Bump, read::Reader, read::Rules};
-use kubeshape_structural::read::{Manifest, manifests};
+use kubeshape_structural::read::manifests;
 use kubeshape_validate::Release;
-use kubeshape_validate::crd::{self, Defaults, Definition, ExpressionCost, Options, Validation};
+use kubeshape_validate::crd::{self, Defaults, ExpressionCost, Options, Validation};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde::Deserialize;
 use serde_json::Value;
@@ -235,20 +236,6 @@ pub(crate) fn crds_of(bytes: &[u8]) -> Vec<String> {
         }
     }
     out
-}
-
-/// Reads a definition. Returns `None` if it cannot be decoded.
-pub(crate) fn with_definition<T>(
-    source: &str,
-    defaults: Defaults,
-    f: impl for<'a> FnOnce(Definition<'a>, &'a Bump) -> T,
-) -> Option<T> {
-    let mut tape = Tape::new();
-    Stream::new(source.as_bytes(), Limits::default()).ok()?.next(&mut tape)?.ok()?;
-    let arena = Bump::new();
-    let node = tape.document(source).root()?;
-    let definition = Definition::read(Manifest { node, implied: None }, defaults, &arena).value?;
-    Some(f(definition, &arena))
 }
 
 fn record(area: &str, record: &Record, files: &mut Files<'_>, table: &mut Table) {

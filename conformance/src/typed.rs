@@ -1,8 +1,8 @@
 //! Objects of built-in kinds: requests to which a real server responded, and generated objects compared with Go's
 //! strict decoder.
 
-use crate::generated::Plan;
 use crate::oracle::Oracle;
+use crate::plan::Plan;
 use crate::structural::records;
 use crate::table::{Table, Verdict};
 use kubeshape_builtin::Release;

@@ -19,6 +19,7 @@ mod budget;
 pub mod document;
 pub mod graph;
 pub mod jsonschema;
+mod kinds;
 pub mod kustomize;
 pub mod model;
 pub mod proto;

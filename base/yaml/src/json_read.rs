@@ -2,6 +2,7 @@
 
 use crate::error::Fault;
 use crate::go::number;
+use crate::tape::Open;
 use crate::{Entry, Flags, Kind, Limits, Tape};
 
 /// Reads the value at `at`. Returns where it ends.
@@ -47,24 +48,6 @@ struct Reader<'a> {
     tape: &'a mut Tape,
     /// The open collections except the innermost. The first represents the document.
     stack: Vec<Open>,
-}
-
-/// A collection that is being read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Open {
-    /// Its entry.
-    index: usize,
-    /// Items or pairs so far.
-    count: u32,
-    /// Whether it is an object.
-    map: bool,
-}
-
-impl Open {
-    #[inline]
-    fn close(self) -> u8 {
-        if self.map { b'}' } else { b']' }
-    }
 }
 
 impl Reader<'_> {

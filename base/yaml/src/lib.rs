@@ -31,6 +31,7 @@ mod fast;
 pub mod go;
 pub mod json;
 mod json_read;
+mod kind;
 mod limits;
 mod origin;
 mod parents;
@@ -58,7 +59,8 @@ pub fn plain_scalar(text: &str) -> Kind {
 
 pub use error::{Error, Position};
 pub use go::number::{self, Number};
+pub use kind::Kind;
 pub use limits::Limits;
 pub use parents::Parents;
 pub use stream::{Path, Stream};
-pub use tape::{Document, Entry, Flags, Items, Kind, Node, Pairs, Tape};
+pub use tape::{Document, Entry, Flags, Items, Node, Pairs, Tape};

@@ -7,28 +7,24 @@
 //! it; the others are ranges of one text buffer.
 
 use crate::go::number::{self, Number};
-use crate::{pointer, resolve};
+use crate::{Kind, pointer, resolve};
 
-/// The kind of an entry, after resolution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Kind {
-    /// `null`, `~` or an absent value.
-    Null,
-    /// A false boolean.
-    False,
-    /// A true boolean.
-    True,
-    /// A number whose JSON form has neither fraction nor exponent and fits 64 bits, signed or unsigned.
-    Int,
-    /// Any other number.
-    Float,
-    /// A string. Keys are always of this kind.
-    Str,
-    /// A sequence.
-    Seq,
-    /// A mapping: its children alternate between key and value.
-    Map,
+/// A JSON collection that is being read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Open {
+    /// Its entry.
+    pub(crate) index: usize,
+    /// Items or pairs so far.
+    pub(crate) count: u32,
+    /// Whether it is an object.
+    pub(crate) map: bool,
+}
+
+impl Open {
+    #[inline]
+    pub(crate) fn close(self) -> u8 {
+        if self.map { b'}' } else { b']' }
+    }
 }
 
 /// Properties of an entry, in addition to its kind.
@@ -102,7 +98,7 @@ pub struct Tape {
     /// The first entry with half of a surrogate pair in its text.
     pub(crate) lone_surrogate: Option<u32>,
     /// The memory of the JSON reader, which is reused.
-    pub(crate) open: Vec<crate::json_read::Open>,
+    pub(crate) open: Vec<Open>,
 }
 
 impl Tape {

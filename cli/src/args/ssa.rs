@@ -2,9 +2,7 @@
 
 use super::{FilenameArgs, FindingArgs, GateArgs, SmdCompat, WalkArgs};
 use crate::error::Fatal;
-use crate::session::types;
 use clap::{Args, ValueHint};
-use kubeshape_registry::Settings;
 use kubeshape_schema::Releases;
 use kubeshape_validate::Release;
 use std::path::PathBuf;
@@ -43,13 +41,6 @@ pub(crate) struct TypeArgs {
 
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
-}
-
-impl TypeArgs {
-    /// How types and managed fields are read.
-    pub(crate) fn settings(&self) -> Settings {
-        types::settings(self.kubernetes, self.smd_compat)
-    }
 }
 
 /// How results are printed.

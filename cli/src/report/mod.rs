@@ -10,6 +10,7 @@ mod capped;
 mod claims;
 pub(crate) mod clean;
 mod document;
+mod fatal;
 mod file;
 mod github;
 mod gitlab;
@@ -31,11 +32,12 @@ mod wrap;
 pub(crate) use capped::Capped;
 pub(crate) use claims::Claims;
 pub(crate) use document::{Answers, Changed};
+pub(crate) use fatal::fatal;
 pub(crate) use file::Report;
 pub(crate) use line::{is_finding, write_line};
 pub(crate) use releases::{of_releases, on_some};
 pub(crate) use tally::{Tally, Totals};
 pub(crate) use ui::{
-    Filter, Setup, Ui, fatal, is_coloured, is_output_coloured, print, print_for_people, print_own, refuse, say_aside,
+    Filter, Setup, Ui, is_coloured, is_output_coloured, print, print_for_people, print_own, refuse, say_aside,
 };
 pub(crate) use wrap::{width_of_output, wrap};

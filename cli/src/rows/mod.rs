@@ -20,20 +20,20 @@
 
 mod convert;
 pub(crate) mod json;
+pub(crate) mod row;
 
 use crate::validate::texts;
 use crate::{check, diff};
 use kubeshape::Findings;
 use kubeshape_check::Releases;
 use kubeshape_input::{Code, Finding};
-use serde::Serialize;
-use serde::ser::{SerializeStruct, Serializer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 pub use crate::args::{FieldValidation, MissingSchemas};
 pub use convert::{SHAPES, Shapes};
+pub use row::{Answer, Made, Row};
+pub(crate) use row::{fatal, shared};
 pub use texts::ValidateOptions;
 
 /// The stack size that a thread needs for any row. Limits on depth bound the recursion.
@@ -127,71 +127,6 @@ impl Worker<'_> {
     }
 }
 
-/// A row.
-#[derive(Clone, Copy, Debug)]
-pub struct Row<'r> {
-    /// The name of the text in findings.
-    pub name: &'r str,
-    /// YAML or JSON, compressed or not.
-    pub text: &'r [u8],
-    /// The text that `text` replaces, for [`Task::diff`].
-    pub old: &'r [u8],
-}
-
-impl<'r> Row<'r> {
-    /// Returns a row without an old text.
-    pub fn new(name: &'r str, text: &'r [u8]) -> Row<'r> {
-        Row { name, text, old: b"" }
-    }
-}
-
-/// The result of working on a row.
-#[derive(Clone, Debug)]
-pub struct Answer {
-    /// One word. The functions of [`Task`] list the verdicts.
-    pub verdict: &'static str,
-    /// The findings, in order.
-    pub findings: Vec<Finding>,
-    /// The results of the row.
-    pub results: Vec<Made>,
-}
-
-impl Answer {
-    /// Returns an answer without results.
-    pub(crate) fn new(verdict: &'static str, findings: Vec<Finding>) -> Answer {
-        Answer { verdict, findings, results: Vec::new() }
-    }
-
-    /// Returns an answer about a row that cannot be worked on.
-    pub fn refused(detail: &str, name: &str) -> Answer {
-        Answer::new("refused", vec![Finding::new(Code::Unreadable, detail).in_input(name)])
-    }
-}
-
-/// One result of [`Task::convert`], or the class of a definition that [`Task::diff`] compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
-    /// The name of the definition. Empty for a document.
-    pub resource: String,
-    /// Its version. Empty if the result is for all versions.
-    pub version: String,
-    /// The shape, as on the command line, or `class`.
-    pub shape: &'static str,
-    /// The result.
-    pub text: String,
-}
-
-impl Serialize for Made {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_struct("Made", 4)?;
-        out.serialize_field("resource", &self.resource)?;
-        out.serialize_field("version", &self.version)?;
-        out.serialize_field("shape", self.shape)?;
-        out.serialize_field("text", &self.text)?;
-        out.end()
-    }
-}
-
 /// Reads files one after the other, and keeps its buffer.
 #[derive(Default)]
 pub struct Files {
@@ -230,13 +165,4 @@ pub fn read_files(paths: &[PathBuf]) -> Result<Vec<(String, Vec<u8>)>, Findings>
         }
     }
     if findings.iter().any(Finding::is_error) { Err(Findings(findings)) } else { Ok(out) }
-}
-
-pub(crate) fn fatal(error: &crate::error::Fatal) -> Findings {
-    Findings(vec![Finding::new(Code::Unreadable, error.to_string())])
-}
-
-/// Returns the name of an input.
-pub(crate) fn shared(name: &str) -> Arc<str> {
-    Arc::from(name)
 }

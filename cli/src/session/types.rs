@@ -25,6 +25,13 @@ pub(crate) fn settings(release: Option<kubeshape_validate::Release>, compat: Opt
     }
 }
 
+impl TypeArgs {
+    /// How types and managed fields are read.
+    pub(crate) fn settings(&self) -> Settings {
+        settings(self.kubernetes, self.smd_compat)
+    }
+}
+
 /// Adds parts of documents, and reports what is wrong with them. Returns whether they define anything.
 pub(crate) fn add(
     registry: &mut Registry,

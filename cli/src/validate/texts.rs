@@ -6,7 +6,7 @@ pub(crate) use super::worker::Worker;
 use super::worker::{Context, Event, Identity, Verdict};
 use crate::args::{FieldValidation, MissingSchemas, WalkArgs};
 use crate::input::Filter;
-use crate::rows::{Answer, Row, fatal, shared};
+use crate::rows::row::{Answer, Row, fatal, shared};
 use kubeshape::Findings;
 use kubeshape_input::{Code, Finding};
 use kubeshape_lifecycle::Version;

@@ -2,13 +2,11 @@
 //! of the corpus as a dry run, and those of a server whose stored definitions were recorded afterwards.
 
 use super::record::Exchange;
-use super::{body, record, recording, resources};
+use super::{body, documents, record, recording, resources};
 use crate::golden::{self, lines};
 use crate::table::{Table, Verdict};
-use bytes::Bytes;
-use kubeshape_builtin::Release;
 use kubeshape_objects::store::Store;
-use kubeshape_objects::{Api, Documents, Moment, Reply, Request};
+use kubeshape_objects::{Api, Moment, Reply, Request};
 use kubeshape_registry::Time;
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,14 +15,6 @@ use std::path::Path;
 
 const PATH: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /// The document with the fields of a definition.
-const DOCUMENT: &str = "apis/apiextensions.k8s.io/v1";
-
-/// The built-in resources that are compared: definitions.
-pub(super) fn documents() -> Documents {
-    let api = Release::newest().api();
-    Documents::new(api.openapi_v3(DOCUMENT).map(|text| (DOCUMENT, Bytes::from(text))))
-}
-
 /// A document of the corpus that was sent, and the response.
 #[derive(Deserialize)]
 struct Sent {

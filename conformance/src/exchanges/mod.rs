@@ -13,7 +13,10 @@ mod wire;
 
 use crate::golden;
 use crate::table::{Table, Verdict};
+use bytes::Bytes;
 use compare::{Bodies, compare_with};
+use kubeshape_builtin::Release;
+use kubeshape_objects::Documents;
 use record::Exchange;
 use serde_json::Value;
 use serve::Served;
@@ -107,4 +110,13 @@ fn body(folder: &Path, file: &str) -> Result<Vec<u8>, String> {
     let path = folder.join(file);
     let path = if path.is_file() { path } else { folder.join(format!("{file}.zst")) };
     golden::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The group version of definitions.
+const DOCUMENT: &str = "apis/apiextensions.k8s.io/v1";
+
+/// The built-in resources that are compared: definitions.
+fn documents() -> Documents {
+    let api = Release::newest().api();
+    Documents::new(api.openapi_v3(DOCUMENT).map(|text| (DOCUMENT, Bytes::from(text))))
 }

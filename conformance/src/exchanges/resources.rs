@@ -51,7 +51,7 @@ fn native(apiserver: &Path, table: &mut Table) -> Result<(), String> {
 pub(crate) fn replayed(apiserver: &Path, mut judged: impl FnMut(&str, &str, Verdict)) -> Result<Store, String> {
     let file = recording(&apiserver.join("negotiated"), "negotiated");
     let (exchanges, definitions) = (record::read(&file)?, definitions(&apiserver.join("crds"))?);
-    let mut api = Api::new(crate::registry()).with_documents(super::definitions::documents());
+    let mut api = Api::new(crate::registry()).with_documents(super::documents());
     let mut store = Store::default();
     stored(&mut api, &mut store, &definitions)?;
     let listed = Request { path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", ..Request::default() };

@@ -1,7 +1,8 @@
 //! Creation and update of definitions: errors, warnings, and the compiled rules and their costs.
 
+use crate::definition::with_definition;
 use crate::doctor;
-use crate::structural::{Expected, compare_errors, with_definition};
+use crate::structural::{Expected, compare_errors};
 use crate::table::{Table, Verdict};
 use kubeshape_conformance_cel as cel;
 use kubeshape_corpus::generate::{Draw, definition};

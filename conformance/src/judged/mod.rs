@@ -6,12 +6,13 @@ mod objects;
 mod reduce;
 mod samples;
 
+use crate::definition::with_definition;
 use crate::doctor;
-use crate::generated::Plan;
 use crate::golden;
 use crate::known::Known;
 use crate::oracle::{self, Oracle, Other};
-use crate::structural::{crds_of, with_definition};
+use crate::plan::Plan;
+use crate::structural::crds_of;
 use crate::table::{Table, Verdict};
 use kubeshape_conformance_cel as cel;
 use kubeshape_corpus::generate::{Draw, expression};

@@ -1,7 +1,7 @@
 //! Lists of group-version-kinds: definitions that only differ in them are equal, and their lists are united
 //! (`mergedGVKs` in kube-openapi's `pkg/aggregator/aggregator.go`).
 
-use crate::graph::split::{KINDS, kind_of, sort_key, with_kinds};
+use crate::kinds::{KINDS, kind_of, sort_key, with_kinds};
 use kubeshape_schema::escape::Escape;
 use kubeshape_schema::print::{self, Style};
 use kubeshape_schema::read::{Reader, Rules};

@@ -2,7 +2,7 @@
 
 use super::format::Range;
 use super::pattern;
-use super::writer::{Meta, Null, Origin, Place, Plan, Special, Writer, key, transparent};
+use super::writer::{Meta, Null, Origin, Place, Plan, Special, Writer, key, lists_nothing, transparent};
 use super::{Draft, Nulls, Patterns};
 use kubeshape_schema::{Additional, Code, Dependency, Flags, Items, Json, Property, Schema, Type};
 use kubeshape_yaml::number;
@@ -446,10 +446,4 @@ impl<'a> Writer<'_, 'a, '_> {
             self.out.extend_from_slice(b",{\"type\":\"null\"}]");
         }
     }
-}
-
-/// Returns whether an enum lists nothing that is accepted. Readers of draft 7 reject a schema with an empty enum.
-pub(super) fn lists_nothing(s: &Schema<'_>, origin: Origin, null: Null) -> bool {
-    let is_null = |value: &Json<'_>| *value == Json::Null;
-    origin == Origin::Crd && null != Null::Inline && !s.enumeration.is_empty() && s.enumeration.iter().all(is_null)
 }

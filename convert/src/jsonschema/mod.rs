@@ -52,6 +52,7 @@
 //! - In draft 7, a `$ref` cannot have siblings, so it moves into `allOf` if it would.
 
 mod assertions;
+mod branches;
 mod definitions;
 mod extensions;
 mod format;

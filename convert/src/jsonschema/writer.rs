@@ -1,6 +1,6 @@
 //! Walks over a schema: annotations, null, properties, branches.
 
-use super::assertions::lists_nothing;
+use super::branches::{has_other_fields, junctors, says_either};
 use super::format::{self, Shown};
 use super::{Draft, Nulls, Options, Patterns, Resolver};
 use kubeshape_schema::escape::{self, Escape};
@@ -704,24 +704,8 @@ pub(super) fn transparent<'a>(s: &Schema<'a>) -> Option<&'a Schema<'a>> {
     }
 }
 
-/// Returns whether an int-or-string already has the two alternatives.
-fn says_either(s: &Schema<'_>, crd: bool) -> bool {
-    let e = s.extra();
-    let pair = |list: &[Schema<'_>]| matches!(list, [a, b] if a.ty == Type::Integer && b.ty == Type::String);
-    pair(e.any_of)
-        || e.all_of.first().is_some_and(|first| pair(first.extra().any_of))
-        || (!crd && (!e.one_of.is_empty() || !e.any_of.is_empty()))
-}
-
-fn junctors<'a>(s: &Schema<'a>) -> impl Iterator<Item = &'a Schema<'a>> {
-    let e = s.extra();
-    [e.all_of, e.any_of, e.one_of].into_iter().flatten()
-}
-
-/// Returns whether a branch describes fields that the surrounding schema does not declare.
-fn has_other_fields(s: &Schema<'_>, branch: &Schema<'_>) -> bool {
-    !branch.reference.is_empty()
-        || branch.additional.is_some()
-        || branch.properties.iter().any(|p| s.property(p.name).is_none())
-        || junctors(branch).any(|inner| has_other_fields(s, inner))
+/// Returns whether an enum lists nothing that is accepted. Readers of draft 7 reject a schema with an empty enum.
+pub(super) fn lists_nothing(s: &Schema<'_>, origin: Origin, null: Null) -> bool {
+    let is_null = |value: &Json<'_>| *value == Json::Null;
+    origin == Origin::Crd && null != Null::Inline && !s.enumeration.is_empty() && s.enumeration.iter().all(is_null)
 }

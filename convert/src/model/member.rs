@@ -37,9 +37,6 @@ pub trait Member<'a>: Copy + Default {
 /// A list of strings.
 pub type Texts<'a> = &'a [&'a str];
 
-/// `x-` members in printed order.
-pub type Extensions<'a> = &'a [(&'a str, Json<'a>)];
-
 /// An object in the arena, or `None`.
 pub type Boxed<'a, T> = Option<&'a T>;
 

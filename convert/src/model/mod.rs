@@ -3,7 +3,7 @@
 //! [`v2::Document`](crate::v2::Document) and [`v3::Document`](crate::v3::Document) are trees of small structs that are
 //! `Copy` and borrow their strings from the source and their lists from an arena, as schemas do. A struct is declared
 //! once, as a table of its members in the order in which kube-openapi prints them. Its reader, its printer and its
-//! walks follow from the table (`object.rs`). A member's mode decides when it is printed:
+//! walks follow from the table (`table.rs`). A member's mode decides when it is printed:
 //!
 //! | mode | printed |
 //! |---|---|
@@ -22,17 +22,18 @@ mod named;
 mod object;
 mod print;
 mod shared;
+mod table;
 mod walk;
 
 pub(crate) use member::in_place;
-pub use member::{Boxed, Entry, Extensions, Map, Member, Reference, Texts};
+pub use member::{Boxed, Entry, Map, Member, Reference, Texts};
 pub(crate) use named::print_extensions;
 pub use named::{Callback, Paths, ResponseObject, Responses};
-pub use object::Object;
-pub(crate) use object::object;
+pub use object::{Extensions, Object};
 pub use print::Printer;
 pub(crate) use print::{print_in_pieces, print_within};
 pub use shared::{Contact, ExternalDocs, Info, License, Security, Tag};
+pub(crate) use table::object;
 pub use walk::{Mapper, Site, Visitor, map_schema, visit_schema};
 
 use kubeshape_schema::read::{Reader, Rules};

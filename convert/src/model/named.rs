@@ -1,7 +1,7 @@
 //! Objects whose members have free names: paths, responses and callbacks.
 
-use super::member::{Boxed, Entry, Extensions, Map, Member, Reference, print_entries, read_map};
-use super::object::Object;
+use super::member::{Boxed, Entry, Map, Member, Reference, print_entries, read_map};
+use super::object::{Extensions, Object};
 use super::print::Printer;
 use super::walk::{Mapper, Site, Visitor};
 use kubeshape_schema::read::{Reader, Rules, is_extension};

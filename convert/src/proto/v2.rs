@@ -9,7 +9,7 @@ use super::table::Kind::{
     Any, AnyList, Bool, Entries, Extensions, Int, LooseText, Message as Nested, Messages, Number, Text, Texts,
 };
 use super::table::{Body, Field, Keys, Message, maps, objects, unions};
-use crate::aggregate::merge::Section;
+use crate::aggregate::merge::section::Section;
 
 /// Returns the bytes of a document's protobuf form, and notes of what it does not contain.
 ///

@@ -1,6 +1,5 @@
 //! A graph of names, and its printed forms.
 
-use crate::{layout, svg};
 use kubeshape_convert::document::Document;
 use kubeshape_convert::graph::{Graph, Section};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -130,18 +129,6 @@ impl Drawing {
         graph
     }
 
-    /// Returns the graph as SVG, with referring nodes on the left. It uses the colours of the surrounding page, or
-    /// colours that are readable on white.
-    ///
-    /// # Errors
-    /// There are more than [`MAX_NODES`] nodes.
-    pub fn svg(&self) -> Result<String, TooLarge> {
-        if self.nodes.len() > MAX_NODES {
-            return Err(TooLarge(self.nodes.len()));
-        }
-        Ok(svg::print(self, &layout::layers(&self.graph())))
-    }
-
     /// Returns the graph for Graphviz.
     pub fn dot(&self) -> String {
         let mut out = String::from("digraph {\n  rankdir=LR;\n  node [shape=box];\n");
@@ -158,7 +145,7 @@ impl Drawing {
 
     /// Returns the graph as Mermaid, which GitHub and GitLab show in Markdown.
     pub fn mermaid(&self) -> String {
-        let escaped = |text: &str| svg::escape(text).replace('#', "#35;").replace('&', "#").replace('\n', " ");
+        let escaped = |text: &str| escape(text).replace('#', "#35;").replace('&', "#").replace('\n', " ");
         let mut out = String::from("graph LR\n");
         for (at, name) in self.nodes.iter().enumerate() {
             let _ = writeln!(out, "  n{at}[\"{}\"]", escaped(name));
@@ -174,4 +161,9 @@ impl Drawing {
 /// Returns a string in DOT.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " "))
+}
+
+/// Escapes a string for XML.
+pub(crate) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,6 +1,7 @@
 //! Prints a graph as SVG.
 
-use crate::Drawing;
+use crate::drawing::{Drawing, MAX_NODES, TooLarge, escape};
+use crate::layout;
 use std::fmt::Write;
 
 /// The height of a node, and its distance from the next one.
@@ -19,11 +20,6 @@ const STYLE: &str = "\
 .edge text{fill:var(--graph-label,#5b667c);font:11px ui-sans-serif,system-ui,sans-serif;text-anchor:middle}\
 .tip{fill:var(--graph-line,#8792a8)}";
 
-/// Escapes a string for XML.
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 /// Returns a name without its package, truncated if it is very long.
 fn shown(name: &str) -> String {
     // `io.k8s.api.core.v1.Pod`: the last two parts are the most informative.
@@ -32,8 +28,22 @@ fn shown(name: &str) -> String {
     if short.chars().count() > LONGEST { short.chars().take(LONGEST - 1).chain(['…']).collect() } else { short }
 }
 
+impl Drawing {
+    /// Returns the graph as SVG, with referring nodes on the left. It uses the colours of the surrounding page, or
+    /// colours that are readable on white.
+    ///
+    /// # Errors
+    /// There are more than [`MAX_NODES`] nodes.
+    pub fn svg(&self) -> Result<String, TooLarge> {
+        if self.nodes().len() > MAX_NODES {
+            return Err(TooLarge(self.nodes().len()));
+        }
+        Ok(print(self, &layout::layers(&self.graph())))
+    }
+}
+
 /// Prints the graph, with its nodes by layer.
-pub(crate) fn print(drawing: &Drawing, layers: &[Vec<usize>]) -> String {
+fn print(drawing: &Drawing, layers: &[Vec<usize>]) -> String {
     let names: Vec<String> = drawing.nodes().iter().map(|name| shown(name)).collect();
     let tallest = layers.iter().map(Vec::len).max().unwrap_or(0);
     let height = tallest * (HEIGHT + GAP) + GAP;

@@ -1,6 +1,6 @@
 //! Prints path items in both dialects, as templates, and the shared parameters of v2.
 
-use crate::base::Published;
+use crate::base::release::Published;
 use crate::operations::{
     self, ALTERNATES, In, Model, Operation, PRODUCES, Parameter, PathItem, Place, response_description,
 };

@@ -5,9 +5,9 @@
 //! proof. Otherwise an object must show the change; without one, the change is only risky.
 
 use crate::change::{Change, Class, Consumer};
+use crate::combined::checked_format;
 use crate::definition::find;
 use crate::findings::{Findings, Spot, Subject};
-use crate::implication::checked_format;
 use crate::satisfiable::{self, Satisfiability};
 use crate::types::Types;
 use crate::witness::proof::{Effort, Proof};

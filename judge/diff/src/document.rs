@@ -3,16 +3,11 @@
 use crate::change::{Change, Class, Consumer, MarkedIn};
 use crate::findings::Findings;
 use crate::implication::Memo;
-use crate::schema::{self, Of, Sides};
+use crate::schema::{self, Definitions, Of, Sides};
 use kubeshape_schema::Gvk;
-use kubeshape_schema::read::{Reader, Rules};
-use kubeshape_schema::{Bump, Code, Profile, Schema};
+use kubeshape_schema::{Bump, Code};
 use kubeshape_yaml::Node;
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// Most references to follow in a row.
-const REFERENCES: usize = 16;
 
 /// The OpenAPI documents of one side: one v2 document, or a v3 document per group version.
 #[derive(Debug)]
@@ -20,14 +15,6 @@ pub struct Documents<'a> {
     documents: Vec<Definitions<'a>>,
     /// The document and the definition of each kind.
     kinds: BTreeMap<Gvk<'a>, (usize, &'a str)>,
-}
-
-/// The definitions of one document.
-#[derive(Debug)]
-pub(crate) struct Definitions<'a> {
-    nodes: HashMap<&'a str, Node<'a>>,
-    read: RefCell<HashMap<&'a str, &'a Schema<'a>>>,
-    arena: &'a Bump,
 }
 
 impl<'a> Documents<'a> {
@@ -44,7 +31,7 @@ impl<'a> Documents<'a> {
                     out.kinds.entry(kind).or_insert((at, name.text()));
                 }
             }
-            out.documents.push(Definitions { nodes, read: RefCell::default(), arena });
+            out.documents.push(Definitions::new(nodes, arena));
         }
         out
     }
@@ -62,41 +49,6 @@ fn only_kind<'a>(node: Node<'a>, arena: &'a Bump) -> Option<Gvk<'a>> {
     let text = |name: &str| kind.get(name).and_then(Node::as_str).unwrap_or_default();
     let (group, version, name) = (text("group"), text("version"), text("kind"));
     (!name.is_empty()).then(|| Gvk::from_parts(group, version, name, arena))
-}
-
-impl<'a> Definitions<'a> {
-    fn get(&self, name: &str) -> Option<(&'a str, &'a Schema<'a>)> {
-        let (name, node) = self.nodes.get_key_value(name).map(|(name, node)| (*name, *node))?;
-        if let Some(known) = self.read.borrow().get(name) {
-            return Some((name, known));
-        }
-        let schema = Reader::new(self.arena, Rules::Document(Profile::Kube)).schema(node);
-        let schema: &'a Schema<'a> = self.arena.alloc(schema);
-        self.read.borrow_mut().insert(name, schema);
-        Some((name, schema))
-    }
-
-    /// Resolves references. Returns the schema and the name of the last definition on the way. A description and a
-    /// default next to a reference are kept.
-    pub(crate) fn resolve(&self, schema: Schema<'a>) -> (Schema<'a>, Option<&'a str>) {
-        let (mut out, mut name) = (schema, None);
-        for _ in 0..REFERENCES {
-            let reference = match out.extra().all_of {
-                [only] if out.reference.is_empty() && out.properties.is_empty() => only.reference,
-                _ => out.reference,
-            };
-            let Some((found, target)) = reference.rsplit_once('/').and_then(|(_, name)| self.get(name)) else { break };
-            name = Some(found);
-            let own = out;
-            out = *target;
-            if !own.description.is_empty() {
-                out.description = own.description;
-            }
-            out.default = own.default.or(out.default);
-            out.at = own.at;
-        }
-        (out, name)
-    }
 }
 
 /// The changes of one kind.

@@ -45,6 +45,7 @@
 
 mod bounds;
 mod change;
+mod combined;
 mod confirm;
 mod definition;
 mod document;

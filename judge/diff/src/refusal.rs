@@ -1,6 +1,7 @@
 //! Decides whether a part of the new schema can reject a value that the old schema accepts.
 
-use crate::implication::{Implication, Language, Memo, bounds_of, checked_format, implication, number};
+use crate::combined::{Language, bounds_of, checked_format, number};
+use crate::implication::{Implication, Memo, implication};
 use crate::server_fields::Role;
 use kubeshape_sample::values;
 use kubeshape_schema::{Bump, Extra, Flags, Schema, Type};

@@ -3,7 +3,7 @@
 //!
 //! Answers are one-sided: if the answer is no, such an object may still exist, and a search has to find it.
 
-use crate::implication::checked_format;
+use crate::combined::checked_format;
 use crate::types::Types;
 use kubeshape_sample::{MAX_ITEMS, Step};
 use kubeshape_schema::{Additional, Flags, Schema, Type};

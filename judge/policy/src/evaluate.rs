@@ -1,18 +1,19 @@
 //! Evaluates requests with policies.
 
 use crate::answer::Status;
+use crate::decision::{Called, Decision};
 use crate::environment::{Bindings, authorizer_values, request_value};
-use crate::kinds::{Gvk, Kinds};
+use crate::evaluator::Evaluator;
+use crate::kinds::Kinds;
 use crate::matching::webhook_matches;
-use crate::mutating::{self, Mutated};
+use crate::mutating;
 use crate::objects::{BindingSpec, Form, PolicySpec, gvk_of, name, webhooks};
 use crate::policies::{CompiledWebhook, Policy};
 use crate::request::{Operation, Request, World};
-use crate::validating::{self, Validated, is_annotation_key};
+use crate::validating;
 use kubeshape_cel::Value;
 use kubeshape_validate::Release;
 use kubeshape_value::{Bump, Value as Object};
-use std::collections::BTreeMap;
 
 /// The group of policies and webhook configurations.
 const GROUP: &str = "admissionregistration.k8s.io";
@@ -34,102 +35,6 @@ pub struct Undecoded {
     pub name: String,
     /// The message of the error.
     pub error: String,
-}
-
-/// The response of a server to a request.
-#[derive(Clone, Debug, Default)]
-pub struct Decision<'a> {
-    /// The refusal; `None` if the request is allowed.
-    pub status: Option<Status>,
-    /// The kind of the policies that refuse it.
-    pub refused_by: Option<&'static str>,
-    /// The validation that refuses it.
-    pub denied_by: Option<DeniedBy>,
-    /// The object, if policies changed it.
-    pub object: Option<Object<'a>>,
-    /// Warnings for the client.
-    pub warnings: Vec<String>,
-    /// Annotations of the audit event.
-    pub audit_annotations: BTreeMap<String, String>,
-    /// The results of validating policies.
-    pub validations: Vec<Validated>,
-    /// The results of mutating policies.
-    pub mutations: Vec<Mutated>,
-    /// The webhooks that would be called.
-    pub webhooks: Vec<Called>,
-}
-
-/// The validation that refuses a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeniedBy {
-    /// The policy.
-    pub policy: String,
-    /// The binding; `None` if the policy itself is invalid.
-    pub binding: Option<String>,
-    /// The index of the validation in the policy.
-    pub expression: Option<usize>,
-    /// The message.
-    pub message: String,
-}
-
-/// A webhook, and whether it would be called.
-#[derive(Clone, Debug)]
-pub struct Called {
-    /// The configuration.
-    pub configuration: String,
-    /// The webhook.
-    pub name: String,
-    /// The resource and the kind that would be sent to it; `None` if it is not called.
-    pub as_kind: Option<(crate::kinds::Gvr, Gvk)>,
-    /// The refusal, if a condition fails with an error.
-    pub error: Option<Status>,
-}
-
-impl Decision<'_> {
-    /// Returns whether the request is allowed.
-    pub fn is_allowed(&self) -> bool {
-        self.status.is_none()
-    }
-
-    pub(crate) fn refuse(&mut self, form: Form, status: Status) {
-        self.refused_by = Some(form.kind());
-        self.status = Some(status);
-    }
-
-    /// Adds an annotation. If the key exists, its value is kept (`AddAnnotation`).
-    pub(crate) fn annotate(&mut self, key: String, value: String) {
-        if is_annotation_key(&key) {
-            self.audit_annotations.entry(key).or_insert(value);
-        }
-    }
-}
-
-/// The context of all evaluations of a request.
-#[derive(Clone, Copy)]
-pub(crate) struct Evaluator<'e, 'a> {
-    pub(crate) request: &'e Request<'a>,
-    pub(crate) world: World<'e, 'a>,
-    pub(crate) arena: &'a Bump,
-}
-
-impl<'a> Evaluator<'_, 'a> {
-    /// Returns the variables `object` and `oldObject`.
-    pub(crate) fn objects(&self, kind: &Gvk) -> [(&'static str, Value<'a>); 2] {
-        let value = |object| self.request.in_version(object, kind, self.arena).map_or(Value::Null, Value::from);
-        [("object", value(self.request.object)), ("oldObject", value(self.request.old_object))]
-    }
-
-    /// Returns the namespace of the request.
-    ///
-    /// # Errors
-    /// The namespace does not exist.
-    pub(crate) fn namespace(&self) -> Result<Option<Object<'a>>, Status> {
-        let name = &self.request.namespace;
-        if name.is_empty() || self.request.kind.is_core_namespace() {
-            return Ok(None);
-        }
-        self.world.objects.namespace(name).map(Some).ok_or_else(|| Status::no_namespace(name))
-    }
 }
 
 impl<'a> Policies<'a> {

@@ -8,8 +8,10 @@
 #![allow(clippy::result_large_err)]
 
 mod answer;
+mod decision;
 mod environment;
 mod evaluate;
+mod evaluator;
 mod from_rules;
 pub mod json_patch;
 mod kinds;
@@ -29,19 +31,18 @@ mod validation;
 mod warnings;
 
 pub use answer::{Details, Status};
-pub use evaluate::{Called, Decision, DeniedBy, Policies, Undecoded};
+pub use decision::{Annotation, Called, Decision, DeniedBy, Judged, Mutated, Validated};
+pub use evaluate::{Policies, Undecoded};
 pub use from_rules::{FromRules, from_rules};
 pub use kinds::{Decoded, Gvk, Gvr, Kinds, Known, MergeError};
 pub use kubeshape_cel::escape::escape;
 pub use kubeshape_cel::{Access, Authorizer, DeclType, Type as CelType, User, Verdict};
 pub use kubeshape_validate::Release;
-pub use mutating::Mutated;
 pub use permissions::{Permission, Permissions};
 pub use policies::Conditional;
 pub use request::{Given, Objects, Operation, Request, World};
 pub use room::MAX_MUTATED;
 pub use to_rules::{NewRule, ToRules, print_with_rules, to_rules};
 pub use typecheck::{TypeWarning, type_warnings};
-pub use validating::{Annotation, Judged, Validated};
 pub use validation::{errors as creation_errors, expression_errors};
 pub use warnings::warning_headers;

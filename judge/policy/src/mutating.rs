@@ -1,41 +1,21 @@
 //! MutatingAdmissionPolicies: `policy/mutating` of `k8s.io/apiserver`.
 
 use crate::answer::Status;
+use crate::decision::{Decision, Mutated};
 use crate::environment::{BUDGET, Bindings, Group, OUT_OF_BUDGET, authorizer_values, namespace_value, request_value};
-use crate::evaluate::{Decision, Evaluator};
+use crate::evaluator::Evaluator;
 use crate::json_patch::json_patch;
 use crate::kinds::{Gvk, MergeError};
 use crate::matching::{Matched, matches};
 use crate::objects::{FailurePolicy, Form, PatchType};
 use crate::params::{ParamKind, collect, shown};
 use crate::patch::{Converter, check_names, nulls};
-use crate::policies::{Conditional, Policy};
+use crate::policies::Policy;
 use crate::request::{Request, World};
 use crate::room::{Full, Room};
 use kubeshape_cel::Value;
 use kubeshape_value::{Bump, Map, Value as Object};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The result of a mutating policy.
-#[derive(Clone, Debug, Default)]
-pub struct Mutated {
-    /// 1, or 2 when policies are invoked again.
-    pub pass: u8,
-    /// The policy.
-    pub policy: String,
-    /// The binding.
-    pub binding: String,
-    /// `namespace/name`
-    pub param: Option<String>,
-    /// The result of the match conditions, if this is about them.
-    pub conditions: Option<Conditional>,
-    /// The index of the mutation in the policy, if this is about one.
-    pub mutation: Option<usize>,
-    /// The cost; `None` if it does not compile or costs too much.
-    pub cost: Option<i64>,
-    /// The error.
-    pub error: Option<String>,
-}
 
 /// A policy, a binding and a parameter that match a request.
 struct Invocation<'a> {

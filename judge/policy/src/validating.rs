@@ -1,17 +1,17 @@
 //! ValidatingAdmissionPolicies: `policy/validating` of `k8s.io/apiserver`.
 
 use crate::answer::{Status, code_of};
+use crate::decision::{Annotation, Decision, DeniedBy, Judged, Validated};
 use crate::environment::{
     BUDGET, Bindings, Evaluated, Group, OUT_OF_BUDGET, OutOfBudget, authorizer_values, namespace_value, request_value,
 };
-use crate::evaluate::{Decision, Evaluator};
+use crate::evaluator::Evaluator;
 use crate::matching::{Matched, matches};
 use crate::objects::{BindingSpec, FailurePolicy, Form, Validation};
 use crate::params::{ParamKind, collect, shown};
-use crate::policies::{Conditional, Policy};
+use crate::policies::Policy;
 use kubeshape_cel::Value;
 use kubeshape_cel::admission::Compiled;
-use kubeshape_schema::names;
 use kubeshape_value::Value as Object;
 use kubeshape_yaml::go::escape::{self, Escape};
 
@@ -21,56 +21,6 @@ const MAX_MESSAGE: usize = 5 * 1024;
 const MAX_ANNOTATION: usize = 10 * 1024;
 /// The audit annotation of failed validations.
 const VALIDATION_FAILURE: &str = "validation.policy.admission.k8s.io/validation_failure";
-
-/// The result of a policy for a request with one binding and one parameter.
-#[derive(Clone, Debug, Default)]
-pub struct Validated {
-    /// The policy.
-    pub policy: String,
-    /// The binding.
-    pub binding: String,
-    /// `namespace/name`
-    pub param: Option<String>,
-    /// The kind as which the object was evaluated: `apps/v1 Deployment`.
-    pub kind: String,
-    /// The result of the match conditions, if there are any.
-    pub conditions: Option<Conditional>,
-    /// One for each validation, or a single error.
-    pub decisions: Vec<Judged>,
-    /// The audit annotations.
-    pub audit_annotations: Vec<Annotation>,
-    /// The costs of validations, messageExpressions and auditAnnotations, if there are any; `Err` if they cost too
-    /// much.
-    pub costs: Vec<(&'static str, Result<i64, String>)>,
-}
-
-/// The result of a validation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
-    /// Whether the action is `deny`.
-    pub denies: bool,
-    /// Whether it is caused by an error.
-    pub is_error: bool,
-    /// The message.
-    pub message: String,
-    /// The reason.
-    pub reason: Option<String>,
-    /// The expression, by its index in the validations.
-    pub expression: Option<usize>,
-}
-
-/// The result of an audit annotation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Annotation {
-    /// The key.
-    pub key: String,
-    /// The value, if it is published.
-    pub value: Option<String>,
-    /// The error.
-    pub error: Option<String>,
-    /// Whether the request is refused because of it.
-    pub denies: bool,
-}
 
 /// A recorded denial.
 struct Denial<'a> {
@@ -108,12 +58,8 @@ pub(crate) fn validate<'a>(evaluator: &Evaluator<'_, 'a>, policies: &'a [Policy<
         status.reason = reason.filter(|reason| !reason.is_empty()).unwrap_or_else(|| "Invalid".to_owned());
         status.code = code_of(&status.reason);
         decision.refuse(Form::Validating, status);
-        decision.denied_by = Some(crate::evaluate::DeniedBy {
-            policy: policy.to_owned(),
-            binding: binding.map(str::to_owned),
-            expression,
-            message,
-        });
+        decision.denied_by =
+            Some(DeniedBy { policy: policy.to_owned(), binding: binding.map(str::to_owned), expression, message });
     }
 }
 
@@ -426,9 +372,4 @@ fn message(validation: &Validation<'_>, evaluated: Option<&Evaluated<'_>>) -> St
         "" => format!("failed expression: {}", validation.expression.trim()),
         message => message.to_owned(),
     }
-}
-
-/// Returns whether an audit annotation may have this key.
-pub(crate) fn is_annotation_key(key: &str) -> bool {
-    names::qualified_name(key).is_empty()
 }

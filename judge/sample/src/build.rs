@@ -2,6 +2,7 @@
 
 use super::definitions::Definitions;
 use super::go_rules;
+use super::path::child;
 use super::scalar::{candidate, named};
 use super::wanted::Wanted;
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
@@ -426,11 +427,6 @@ impl<'a> Builder<'_, 'a> {
             entries.push((key, self.value(&below, salt, &format!("{path}[{key}]"))));
         }
     }
-}
-
-/// Returns the path of a field.
-pub(super) fn child(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 /// Returns the schemas, including those of their `allOf`.

@@ -1,6 +1,7 @@
 //! The contents of the defaults of objects and lists.
 
-use super::build::{Builder, child};
+use super::build::Builder;
+use super::path::child;
 use kubeshape_schema::Schema;
 use kubeshape_value::Value;
 use std::collections::BTreeMap;

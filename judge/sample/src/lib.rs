@@ -4,6 +4,7 @@ mod build;
 mod defaults;
 mod definitions;
 mod go_rules;
+mod path;
 mod pattern;
 mod scalar;
 mod search;

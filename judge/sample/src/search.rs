@@ -1,6 +1,7 @@
 //! Searches for the optional fields with which the server accepts a sample.
 
-use super::build::{Builder, child};
+use super::build::Builder;
+use super::path::child;
 use super::{Attempt, Problem, Sample, Wanted, attempt};
 use kubeshape_schema::{Additional, Bump, Items, Schema};
 use kubeshape_validate::object::Resource;

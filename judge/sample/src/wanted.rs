@@ -1,6 +1,6 @@
 //! Values that a sample must contain.
 
-use super::build::child;
+use super::path::child;
 use kubeshape_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

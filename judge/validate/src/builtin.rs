@@ -19,6 +19,7 @@
 //! ```
 
 mod address;
+mod assigned;
 mod declared;
 mod internal;
 mod kinds;
@@ -32,13 +33,14 @@ use crate::object::{
     Judged, created_as, keep_metadata, metadata_errors_with, metadata_update_errors, version_on_creation, with_version,
 };
 use crate::{AskedRelease, Change, Release};
+pub use assigned::{Assigned, User};
 pub(crate) use kinds::has_group;
 use kinds::{Row, find};
 use kubeshape_schema::field::{Error, Errors, Path};
 use kubeshape_value::{Bump, Value};
 pub use overlay::{MAX_ANNOTATION_EXPRESSION, admission_errors};
 pub use shares::Share;
-pub use strategy::{Assigned, Expressions, Strategy, User, repeated_owners, without_repeated_owners};
+pub use strategy::{Expressions, Strategy, repeated_owners, without_repeated_owners};
 
 /// The form of names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -53,16 +53,20 @@ mod members;
 mod meta;
 mod name;
 mod number;
+mod outcome;
 mod pattern;
 mod prepare;
 mod prune_defaults;
 mod pruning;
 mod request;
+mod root;
 mod rules;
+mod surroundings;
+mod validator;
 
 pub(crate) use before::{in_namespace, with_version};
 pub(crate) use creation::created_as;
-pub(crate) use edit::Entries;
+pub(crate) use edit::{Entries, metadata_of};
 pub(crate) use equal::Printing;
 pub(crate) use format::is_ip;
 pub(crate) use meta::{json_name, time_error};
@@ -77,10 +81,12 @@ pub(crate) use meta::{coerce_until_error, coerce_with};
 pub use pattern::{MAX_PATTERNS, Patterns};
 pub use prepare::{Purpose, Validator};
 pub use prune_defaults::prune_defaults;
-pub use pruning::{Pruned, Root, prune};
+pub use pruning::{Pruned, prune};
+pub(crate) use request::metadata_errors_with;
 pub use request::{
     Checked, Judged, Object, Resource, common_update_errors, count_generation, deep_equal, keep_metadata,
     metadata_update_errors, refusal, with_status,
 };
-pub(crate) use request::{metadata_errors_with, metadata_of};
+pub use root::Root;
 pub use rules::{RuleOutcome, Rules};
+pub(crate) use surroundings::Surroundings;

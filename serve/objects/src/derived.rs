@@ -20,14 +20,6 @@ pub const MAX_CELLS: usize = 16 << 20;
 /// Longer metadata is not cached: it would multiply the memory of the object.
 const KEPT: usize = 64 << 10;
 
-#[derive(Debug, Default)]
-pub(crate) struct Derived {
-    metadata: OnceLock<Box<[u8]>>,
-    protobuf: OnceLock<Box<[u8]>>,
-    /// Cells of the first convertor. After a definition changes, cells are computed each time.
-    cells: OnceLock<(Arc<Convertor>, Box<[Cell]>)>,
-}
-
 impl Stored {
     /// Returns the metadata as Go's struct prints it.
     pub(crate) fn metadata(&self) -> Cow<'_, [u8]> {

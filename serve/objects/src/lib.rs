@@ -58,8 +58,7 @@ mod value;
 mod wire;
 
 pub use api::{
-    Advisor, Api, DEFINITIONS, Documents, MAX_BODY, MAX_LIST_GROWTH, Moment, Outcome, Reply, Request, Settled, Todo,
-    Watch, WatchEnd, Write,
+    Advisor, Api, Documents, MAX_LIST_GROWTH, Moment, Outcome, Reply, Request, Settled, Todo, Watch, WatchEnd, Write,
 };
 pub use derived::MAX_CELLS;
 pub use form::MAX_FORM_GROWTH;
@@ -67,5 +66,6 @@ pub use generic::generic_kinds;
 pub use kubeshape_policy::json_patch::MAX_COPIED;
 pub use kubeshape_smd::value::Stop;
 pub use status::{Cause, Details, GroupResource, Status};
-pub use value::MAX_EXPANDED;
+pub use store::DEFINITIONS;
+pub use value::{MAX_BODY, MAX_EXPANDED};
 pub use wire::{json_to_protobuf, protobuf_to_json};

@@ -1,6 +1,5 @@
 //! Values of objects: reading, fields by path, writing with a placeholder for the revision.
 
-use crate::store::Draft;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::{Limits, Stream, Tape};
@@ -18,6 +17,9 @@ pub(crate) fn read(text: &[u8], tape: &mut Tape) -> Result<(), String> {
     }
     Ok(())
 }
+
+/// The largest body of a request in bytes (upstream: `MaxRequestBodyBytes`).
+pub const MAX_BODY: usize = 3 << 20;
 
 /// The most bytes that a body may have as JSON: aliases of YAML can make it far larger.
 pub const MAX_EXPANDED: usize = 12 << 20;
@@ -109,52 +111,4 @@ pub(crate) fn with_path<'a>(object: Value<'a>, path: &'a str, value: Value<'a>, 
             Value::Map(map.with(name, Some(with_path(below, rest, value, arena)), arena))
         }
     }
-}
-
-/// Prints an object with a function, and finds the placeholder for its revision. The fields of the metadata before the
-/// revision are strings, in which quotes are escaped.
-pub(crate) fn draft_as(object: Value<'_>, arena: &Bump, print: impl Fn(Value<'_>, &mut Vec<u8>)) -> Draft {
-    const MEMBER: &[u8] = b"\"resourceVersion\":\"";
-    const PLACE: &str = "0";
-    let mut text = Vec::new();
-    print(with_meta(object, "resourceVersion", Some(Value::String(PLACE)), arena), &mut text);
-    let at = memchr::memmem::find(&text, MEMBER).map_or(0, |at| at + MEMBER.len());
-    if at > 0 {
-        text.drain(at..at + PLACE.len());
-    }
-    Draft::new(text, at)
-}
-
-/// Prints a custom resource as compact JSON with a placeholder for its revision. Its current revision is dropped.
-pub(crate) fn draft(object: Value<'_>, arena: &Bump) -> Draft {
-    let object = with_meta(object, "resourceVersion", Some(Value::String("")), arena);
-    let mut text = vec![b'{'];
-    let mut at = 0;
-    for (place, (key, value)) in object.as_map().unwrap_or(Map::EMPTY).entries().iter().enumerate() {
-        if place > 0 {
-            text.push(b',');
-        }
-        Value::String(key).write_go_json(&mut text);
-        text.push(b':');
-        match value {
-            Value::Map(metadata) if *key == "metadata" => {
-                text.push(b'{');
-                for (place, (key, value)) in metadata.entries().iter().enumerate() {
-                    if place > 0 {
-                        text.push(b',');
-                    }
-                    Value::String(key).write_go_json(&mut text);
-                    text.push(b':');
-                    value.write_go_json(&mut text);
-                    if *key == "resourceVersion" {
-                        at = text.len().saturating_sub(1);
-                    }
-                }
-                text.push(b'}');
-            }
-            value => value.write_go_json(&mut text),
-        }
-    }
-    text.push(b'}');
-    Draft::new(text, at)
 }

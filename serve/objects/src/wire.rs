@@ -7,7 +7,6 @@
 
 mod write;
 
-use crate::MAX_BODY;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubeshape_gotypes::members::{self, Kind, Messages, Shown};
@@ -23,7 +22,7 @@ const PREFIX: &[u8] = b"k8s\0";
 /// CustomResourceDefinitions nest deeply; JSON allows 255 levels of properties.
 const DEPTH: usize = 1024;
 /// The maximum size of the JSON: a field of two bytes can become a hundred bytes of JSON. It is that of bodies in JSON.
-const LARGEST: usize = MAX_BODY;
+const LARGEST: usize = crate::value::MAX_BODY;
 
 /// Returns whether objects of a kind can be read from and written as protobuf.
 pub(crate) fn knows(api_version: &str, kind: &str) -> bool {

@@ -2,11 +2,12 @@
 
 use super::overlay::{Members, Overlay};
 use super::references::{Renames, rewritten};
+use super::section::Section;
 use super::{MergeError, Merged, compact, members};
 use crate::aggregate::kinds::Kinds;
 use crate::aggregate::names::SectionNames;
 use crate::aggregate::texts::Texts;
-use crate::graph::split::KINDS;
+use crate::kinds::KINDS;
 use bytes::Bytes;
 use kubeshape_schema::escape::Escape;
 use kubeshape_schema::{Bump, Json, escape, order};
@@ -29,31 +30,6 @@ enum RootMember {
     Fixed(Vec<u8>),
     /// One of the three that are changed.
     Section(Section),
-}
-
-/// The members of the root into which parts are merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Section {
-    /// `paths`
-    Paths,
-    /// `definitions`
-    Definitions,
-    /// `parameters`
-    Parameters,
-}
-
-impl Section {
-    /// All sections, in the order of a document that lacks them.
-    pub const ALL: [Section; 3] = [Section::Paths, Section::Definitions, Section::Parameters];
-
-    /// The name of the member.
-    pub fn name(self) -> &'static str {
-        match self {
-            Section::Paths => "paths",
-            Section::Definitions => "definitions",
-            Section::Parameters => "parameters",
-        }
-    }
 }
 
 /// The definitions and parameters of a document after merging those that many overlays share. Whatever is merged into

@@ -7,9 +7,11 @@
 mod destination;
 mod overlay;
 mod references;
+pub(crate) mod section;
 
-pub use destination::{Destination, Section, SharedParts};
+pub use destination::{Destination, SharedParts};
 pub use overlay::{Members, Overlay};
+pub use section::Section;
 
 use bytes::Bytes;
 use kubeshape_schema::escape;

@@ -20,9 +20,9 @@ mod feedback;
 mod merge;
 mod objects;
 
-use super::split::{kind_of, kinds_of};
 use super::{Graph, Link, PartIndex, Section};
 use crate::document::Document;
+use crate::kinds::{kind_of, kinds_of};
 use crate::model::Map;
 use crate::v3;
 use bodies::Inliner;

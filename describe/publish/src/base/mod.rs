@@ -5,7 +5,7 @@ mod definitions;
 mod documents;
 #[cfg(test)]
 mod print;
-mod release;
+pub(crate) mod release;
 
 pub use documents::BaseError;
 pub(crate) use release::Published;

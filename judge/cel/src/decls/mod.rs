@@ -1,8 +1,8 @@
 //! The declared functions, and the releases that have them.
 
-mod name;
+pub(crate) mod name;
 
-use crate::eval::Charge;
+use crate::eval::cost::Charge;
 use crate::release::{AskedRelease, Change, Since};
 use crate::types::Type;
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! Programs: built from checked expressions, and evaluated.
 
-mod cost;
+pub(crate) mod cost;
 mod meter;
 mod plan;
 mod run;

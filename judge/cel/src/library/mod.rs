@@ -13,7 +13,6 @@ pub(crate) mod standard;
 pub(crate) mod strings;
 
 use crate::types::Type;
-use crate::value::Value;
 use kubeshape_yaml::go::Url;
 pub use quantity::Quantity;
 use std::fmt;
@@ -80,18 +79,16 @@ impl Kube {
         }
     }
 
-    pub(crate) fn equal<'a>(&self, other: &Value<'a>) -> Value<'a> {
-        let Value::Kube(other) = other else {
-            return if other.is_error() { other.clone() } else { Value::no_such_overload() };
-        };
-        Value::Bool(match (self, other) {
+    /// Compares two values like `==`. Returns `None` if their types have no comparison, or not with each other.
+    pub(crate) fn equal(&self, other: &Kube) -> Option<bool> {
+        Some(match (self, other) {
             (Kube::Quantity(a, _), Kube::Quantity(b, false)) => a.cmp(b) == std::cmp::Ordering::Equal,
             (Kube::Ip(a), Kube::Ip(b)) => a == b,
             (Kube::Cidr(a), Kube::Cidr(b)) => a == b,
             (Kube::Url(a), Kube::Url(b)) => a.to_string() == b.to_string(),
             (Kube::Semver(a), Kube::Semver(b)) => a.cmp(b) == std::cmp::Ordering::Equal,
             (Kube::Format(a), Kube::Format(b)) => a.name == b.name,
-            _ => return Value::no_such_overload(),
+            _ => return None,
         })
     }
 }

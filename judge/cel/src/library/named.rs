@@ -1,6 +1,6 @@
 //! Named formats, such as `format.dns1123Label()`.
 
-use crate::decls::Name;
+use crate::decls::name::Name;
 use crate::value::time::Timestamp;
 use kubeshape_schema::names::{
     dns1035_label, dns1123_label, dns1123_subdomain, label_value, mask_trailing_dash, qualified_name,
@@ -157,16 +157,7 @@ fn is_base64(text: &str) -> bool {
 
 /// Returns whether strfmt accepts the string as a date and time.
 fn is_date_time(text: &str) -> bool {
-    parse_date_time(text).is_some()
-}
-
-/// Parses a date and time as strfmt does: RFC 3339, also with lower-case letters, and without zone or seconds.
-pub(crate) fn parse_date_time(text: &str) -> Option<Timestamp> {
-    let upper = text.to_ascii_uppercase();
-    match Timestamp::parse(&upper) {
-        Some(crate::value::Value::Timestamp(at)) => Some(at),
-        _ => None,
-    }
+    Timestamp::parse_date_time(text).is_some()
 }
 
 #[cfg(test)]

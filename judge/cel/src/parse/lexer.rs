@@ -1,7 +1,28 @@
 //! The lexer, as ANTLR generates it from cel-go's grammar: the longest match wins. Characters that match no token are
 //! reported and skipped.
 
-use super::macros::{Macros, Quoted};
+use super::dialect::{Macros, Quoted};
+
+/// Reserved words.
+pub(crate) const RESERVED: [&str; 17] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
 
 /// The kinds of tokens, in the order of cel-go's grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,8 +4,8 @@
 #![allow(clippy::cast_possible_wrap)]
 
 mod build;
+mod dialect;
 mod lexer;
-mod macros;
 mod recovery;
 mod syntax;
 mod unescape;
@@ -14,8 +14,8 @@ use crate::ast::{Expr, Id, Kind};
 use crate::issue::{Issues, Reports};
 use crate::limits::MAX_SOURCE;
 use crate::release::{AskedRelease, Change};
-pub(crate) use build::RESERVED;
-use macros::Macros;
+use dialect::Macros;
+pub(crate) use lexer::RESERVED;
 use syntax::Reader;
 
 /// The error about a tree that is too deep.

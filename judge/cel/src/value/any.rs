@@ -1,6 +1,7 @@
 //! Reads the value in a `google.protobuf.Any` from protobuf's wire format.
 
-use super::{Value, message};
+use super::Value;
+use super::time::{proto_duration, proto_timestamp};
 use kubeshape_yaml::go::varint;
 use std::fmt::Write;
 
@@ -98,8 +99,8 @@ fn read(name: &str, bytes: &[u8], depth: usize) -> Option<Value<'static>> {
         }
         "StringValue" => Value::text(text(payload(1))?),
         "BytesValue" => Value::Bytes(payload(1).into()),
-        "Timestamp" => message::timestamp(varint(1) as i64, varint(2) as i32),
-        "Duration" => message::duration(varint(1) as i64, varint(2) as i32),
+        "Timestamp" => proto_timestamp(varint(1) as i64, varint(2) as i32),
+        "Duration" => proto_duration(varint(1) as i64, varint(2) as i32),
         "ListValue" => {
             let mut items = Vec::new();
             for field in &fields {

@@ -1,6 +1,6 @@
 //! Protobuf's well-known messages as values: cel-go converts all of them to other values.
 
-use super::time::{Timestamp, seconds_text};
+use super::time::{proto_duration, proto_timestamp, seconds_text};
 use super::{Value, any};
 use crate::library::Kube;
 use base64::Engine as _;
@@ -35,8 +35,8 @@ fn message<'a>(name: &str, fields: Fields<'_, 'a>) -> Converted<Value<'a>> {
         "UInt64Value" => Value::Uint(message.field("value", uint64)?),
         "UInt32Value" => Value::Uint(u64::from(message.field("value", uint32)?)),
         "StringValue" => Value::text(message.field("value", string)?),
-        "Timestamp" => timestamp(message.field("seconds", int64)?, message.field("nanos", int32)?),
-        "Duration" => duration(message.field("seconds", int64)?, message.field("nanos", int32)?),
+        "Timestamp" => proto_timestamp(message.field("seconds", int64)?, message.field("nanos", int32)?),
+        "Duration" => proto_duration(message.field("seconds", int64)?, message.field("nanos", int32)?),
         "ListValue" => match message.last("values") {
             None => Value::list(Vec::new()),
             Some(Value::List(_)) => message.convert("values", list)?,
@@ -93,19 +93,6 @@ impl<'a> Message<'_, 'a> {
         let ty = if matches!(value, Value::Optional(_)) { ty.name().to_owned() } else { ty.to_string() };
         format!("unsupported field type for {}.{field}: {ty}", self.name)
     }
-}
-
-/// Returns a timestamp. Protobuf accepts timestamps that CEL's `timestamp()` refuses.
-pub(super) fn timestamp<'a>(seconds: i64, nanos: i32) -> Value<'a> {
-    let carry = i64::from(nanos.div_euclid(1_000_000_000));
-    let nanos = nanos.rem_euclid(1_000_000_000).unsigned_abs();
-    Value::Timestamp(Timestamp { seconds: seconds.wrapping_add(carry), nanos, offset: 0 })
-}
-
-/// Returns a duration, limited to the longest possible one.
-pub(super) fn duration<'a>(seconds: i64, nanos: i32) -> Value<'a> {
-    let total = seconds.checked_mul(1_000_000_000).and_then(|total| total.checked_add(i64::from(nanos)));
-    Value::Duration(total.unwrap_or(if seconds < 0 { i64::MIN } else { i64::MAX }))
 }
 
 /// Returns the value inside an optional.

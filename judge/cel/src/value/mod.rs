@@ -11,18 +11,20 @@ pub(crate) mod convert;
 pub(crate) mod message;
 pub(crate) mod object;
 pub(crate) mod print;
+mod set_key;
 pub(crate) mod time;
+mod typed;
 
 use crate::data::Data;
 use crate::library::Kube;
 use crate::raw::{Fields, Items, Raw};
-use crate::schema::Typed;
 use crate::types::Type;
 pub use object::Object;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 pub use time::Timestamp;
+pub use typed::Typed;
 
 /// A string: borrowed from the object or the program, or created by an evaluation.
 #[derive(Clone, Debug)]
@@ -607,7 +609,9 @@ impl<'a> Value<'a> {
                 (Some(a), Some(b)) => return a.equal(b),
                 (a, b) => a.is_none() && b.is_none(),
             },
-            (Value::Kube(a), other) => return a.equal(other),
+            (Value::Kube(a), Value::Kube(b)) => return a.equal(b).map_or_else(Value::no_such_overload, Value::Bool),
+            (Value::Kube(_), Value::Error(_)) => return other.clone(),
+            (Value::Kube(_), _) => return Value::no_such_overload(),
             (Value::Object(a), Value::Object(b)) => a.equal(b),
             _ => false,
         })

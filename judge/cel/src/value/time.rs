@@ -2,6 +2,7 @@
 
 use super::Value;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
+use kubeshape_yaml::go::escape::GoQuoted;
 use std::cmp::Ordering;
 use std::fmt::Write;
 
@@ -203,6 +204,14 @@ impl Timestamp {
         }
         Some(Timestamp { seconds: days_from_civil(year, month, day) * DAY, nanos: 0, offset: 0 })
     }
+
+    /// Parses a date and time as strfmt does: RFC 3339, also with lower-case letters, and without zone or seconds.
+    pub(crate) fn parse_date_time(text: &str) -> Option<Timestamp> {
+        match Timestamp::parse(&text.to_ascii_uppercase()) {
+            Some(Value::Timestamp(at)) => Some(at),
+            _ => None,
+        }
+    }
 }
 
 /// Writes a number that is not negative with at least `width` digits.
@@ -262,6 +271,19 @@ impl Reader<'_> {
         }
         i32::try_from(sign * (hours * 60 + minutes) * 60).ok()
     }
+}
+
+/// Returns a timestamp. Protobuf accepts timestamps that CEL's `timestamp()` refuses.
+pub(super) fn proto_timestamp<'a>(seconds: i64, nanos: i32) -> Value<'a> {
+    let carry = i64::from(nanos.div_euclid(1_000_000_000));
+    let nanos = nanos.rem_euclid(1_000_000_000).unsigned_abs();
+    Value::Timestamp(Timestamp { seconds: seconds.wrapping_add(carry), nanos, offset: 0 })
+}
+
+/// Returns a duration, limited to the longest possible one.
+pub(super) fn proto_duration<'a>(seconds: i64, nanos: i32) -> Value<'a> {
+    let total = seconds.checked_mul(1_000_000_000).and_then(|total| total.checked_add(i64::from(nanos)));
+    Value::Duration(total.unwrap_or(if seconds < 0 { i64::MIN } else { i64::MAX }))
 }
 
 /// Adds nanoseconds to a timestamp.
@@ -340,10 +362,9 @@ pub(crate) fn offset_of(at: Timestamp, zone: &str) -> Result<i32, String> {
     let number = |text: &str| {
         let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
         if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-            return Err(format!("strconv.Atoi: parsing {}: invalid syntax", super::print::quoted(text)));
+            return Err(format!("strconv.Atoi: parsing {}: invalid syntax", GoQuoted(text)));
         }
-        text.parse::<i64>()
-            .map_err(|_| format!("strconv.Atoi: parsing {}: value out of range", super::print::quoted(text)))
+        text.parse::<i64>().map_err(|_| format!("strconv.Atoi: parsing {}: value out of range", GoQuoted(text)))
     };
     let hours = number(&zone[..colon])?;
     let minutes = number(&zone[colon + 1..])?;

@@ -1,17 +1,18 @@
 //! Compares the schemas of one version.
 
+mod definitions;
 mod members;
 mod value;
 
 use crate::bounds;
 use crate::change::{Change, Class, Consumer, MarkedIn};
-use crate::document::Definitions;
 use crate::findings::{Findings, Spot, Subject};
 use crate::implication::Memo;
 use crate::moves::{self, Field};
 use crate::refusal::{Accepted, Refusal, refusal};
 use crate::server_fields::Role;
 use crate::types::{self, Types};
+pub(crate) use definitions::Definitions;
 use kubeshape_sample::Step;
 use kubeshape_schema::{Additional, Code, Flags, Schema, Type};
 use std::collections::HashSet;

@@ -2,8 +2,8 @@
 
 use super::{Judge, Pair, STRICTER, UNKNOWN, WIDER, Walk, missing};
 use crate::change::{Class, Consumer};
+use crate::combined::checked_format;
 use crate::findings::Subject;
-use crate::implication::checked_format;
 use crate::refusal::{Refusal, refusal};
 use crate::types::Types;
 use kubeshape_schema::escape::Escape;

@@ -14,8 +14,10 @@ use std::collections::BTreeMap;
 
 pub use inputs::{Deprecations, Inputs};
 pub use kubeshape_yaml::go::warning::{header, headers};
-pub(crate) use schemas::printable;
-pub use schemas::{MAX_WARNINGS, Schemas, Warning};
+pub use schemas::{Schemas, Warning};
+
+/// The maximum number of warnings about an object.
+pub const MAX_WARNINGS: usize = 100;
 
 /// The known facts about a cluster.
 #[derive(Clone, Debug, Default)]
@@ -152,4 +154,17 @@ impl Cluster {
 fn described(entry: &Lifecycle) -> String {
     let gateless = Lifecycle { feature_gate: None, ..entry.clone() };
     gateless.to_string()
+}
+
+/// Removes control characters, which headers must not have.
+pub(crate) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }

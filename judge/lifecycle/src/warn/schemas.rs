@@ -1,6 +1,6 @@
 //! The parts of schemas with lifecycles, and the walk over objects with them.
 
-use super::{Cluster, Kind};
+use super::{Cluster, Kind, MAX_WARNINGS, printable};
 use crate::annotate::{self, EXTENSION};
 use crate::kinds::{CustomVersion, custom_warning};
 use crate::roots::{Openapi, is_definition, openapi, text};
@@ -10,9 +10,6 @@ use kubeshape_input::Document;
 use kubeshape_yaml::Node;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-
-/// The maximum number of warnings about an object.
-pub const MAX_WARNINGS: usize = 100;
 
 /// The maximum number of schemas for one value: its own, and those added by `allOf` and `$ref`.
 const MAX_SCHEMAS: usize = 32;
@@ -447,17 +444,4 @@ impl<'o> Walk<'_, 'o> {
         }
         out
     }
-}
-
-/// Removes control characters, which headers must not have.
-pub(crate) fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
-    }
-    out
 }

@@ -66,8 +66,10 @@
 
 mod autoscaler;
 mod check;
+mod edit;
 mod native;
 mod read;
+mod request;
 mod run;
 mod service;
 
@@ -79,7 +81,7 @@ pub use check::{MAX_ANNOTATION_EXPRESSION, admission_errors};
 use kubeshape_cel::{Env, Program, Type};
 use kubeshape_value::Value;
 use native::Native;
-pub(super) use native::Request;
+pub(super) use request::Request;
 use std::sync::OnceLock;
 
 /// The steps of all structs of a kind.

@@ -1,6 +1,6 @@
 //! The values of errors: internal types in the format of Go's `encoding/json`, with the names of Go's fields.
 
-use super::defaults::{are_coerced, coerced};
+use super::coerced::{are_coerced, coerced};
 use crate::release::{AskedRelease, Change, Release};
 use kubeshape_schema::{Additional, Bump, Dependency, Flags, Items, Json, Property, Rule, Schema, field::BadValue};
 use kubeshape_structural::Column;

@@ -2,11 +2,13 @@
 
 use super::ca_bundle;
 use super::kept::Kept;
+use super::list_items::{map_list_items, set_of_other_than_atomic};
 use super::model::{ByVersion, Definition, same_validation, schemas};
-use super::schema::map_list_items;
+use super::subschemas::any;
+use super::unpruned::has_unpruned;
 use crate::release::AskedRelease;
 use kubeshape_schema::field::{Errors, Path};
-use kubeshape_schema::{Additional, Dependency, Flags, Items, Schema, Type};
+use kubeshape_schema::{Flags, Schema};
 use kubeshape_structural::written::{Spec, Version};
 use kubeshape_structural::{convert, validate};
 use kubeshape_value::Stop;
@@ -136,7 +138,7 @@ impl<'a> Options<'a> {
             require_schema: spec.validation.is_some_and(|v| v.schema.is_some()) || !no_schema,
             require_valid_type: !schemas(spec).any(|schema| schema.subtree.any(Flags::OTHER_TYPE)),
             require_structural: !schemas(spec).any(is_not_structural),
-            require_pruned_defaults: !schemas(spec).any(super::defaults::has_unpruned),
+            require_pruned_defaults: !schemas(spec).any(has_unpruned),
             require_atomic_set_type: !has(&|schema| set_of_other_than_atomic(schema).is_some()),
             require_map_list_keys: !has(&|schema| {
                 map_list_items(schema, &Path::Root, schema.at, &mut Errors::default())
@@ -203,48 +205,4 @@ fn unchanged_schemas<'a>(new: &Spec<'a>, old: &Spec<'a>) -> HashSet<&'a str> {
         _ => false,
     };
     new.versions.iter().map(|version| version.name).filter(|name| unchanged(name)).collect()
-}
-
-/// Returns the keyword that makes the items of a set not atomic: `hasNonAtomicSetType`.
-pub(super) fn set_of_other_than_atomic<'a>(schema: &Schema<'a>) -> Option<(&'static str, Option<&'a str>)> {
-    if schema.extra().list_type != Some("set") {
-        return None;
-    }
-    let item = schema.item()?.extra();
-    match schema.item()?.ty {
-        Type::Array => {
-            item.list_type.is_some_and(|list| list != "atomic").then_some(("x-kubernetes-list-type", item.list_type))
-        }
-        // Upstream shows the list type here, too.
-        Type::Object => (item.map_type != Some("atomic")).then_some(("x-kubernetes-map-type", item.list_type)),
-        _ => None,
-    }
-}
-
-/// Returns whether a schema or a subschema passes a test: `SchemaHas`.
-pub(super) fn any<'a>(schema: &Schema<'a>, test: &dyn Fn(&Schema<'a>) -> bool) -> bool {
-    let below = |schema: &Schema<'a>| any(schema, test);
-    let extra = schema.extra();
-    let additional = |additional: Option<Additional<'a>>| match additional {
-        Some(Additional::Schema(schema)) => below(schema),
-        _ => false,
-    };
-    test(schema)
-        || match schema.items {
-            Some(Items::One(item)) => below(item),
-            Some(Items::Many(items)) => items.iter().any(below),
-            None => false,
-        }
-        || [extra.all_of, extra.any_of, extra.one_of].into_iter().flatten().any(below)
-        || extra.not.is_some_and(below)
-        || [schema.properties, extra.pattern_properties, extra.definitions]
-            .into_iter()
-            .flatten()
-            .any(|property| below(&property.schema))
-        || additional(schema.additional)
-        || additional(extra.additional_items)
-        || extra.dependencies.iter().any(|(_, dependency)| match dependency {
-            Dependency::Schema(schema) => below(schema),
-            Dependency::Names(_) => false,
-        })
 }

@@ -1,8 +1,10 @@
 //! Schemas of definitions: `validateCustomResourceDefinitionValidation` and
 //! `ValidateCustomResourceDefinitionOpenAPISchema`.
 
-use super::options::{Options, set_of_other_than_atomic};
+use super::list_items::{map_list_items, set_of_other_than_atomic};
+use super::options::Options;
 use super::rules::{Rules, Scope, Step};
+use super::subschemas::any;
 use super::{defaults, field_path, go_json};
 use crate::metadata::place;
 use crate::release::Change;
@@ -31,7 +33,7 @@ const EXTENSIONS: Flags = Flags::EMBEDDED_RESOURCE
 /// `schemaHasKubernetesExtensions`
 pub(super) fn has_extensions(schema: &Schema<'_>) -> bool {
     schema.subtree.any(EXTENSIONS)
-        || super::options::any(schema, &|schema| {
+        || any(schema, &|schema| {
             let extra = schema.extra();
             !extra.list_map_keys.is_empty() || extra.list_type.is_some()
         })
@@ -556,33 +558,4 @@ impl Walk<'_, '_> {
     fn at(&self, schema: &Schema<'_>, keyword: &str) -> u32 {
         place(self.document.node(schema.at), keyword)
     }
-}
-
-/// Checks the items of sets and of map lists: `validateMapListKeysMapSet`. Returns whether there are errors. All errors
-/// have the location `at`.
-pub(super) fn map_list_items(schema: &Schema<'_>, path: &Path<'_>, at: u32, errors: &mut Errors) -> bool {
-    let before = errors.len();
-    let extra = schema.extra();
-    let (Some(list_type @ ("set" | "map")), Some(item)) = (extra.list_type, schema.item()) else { return false };
-    let items = path.child("items");
-    if item.flags.any(Flags::NULLABLE) {
-        let detail = format!("cannot be nullable when x-kubernetes-list-type is {list_type}");
-        errors.push(Error::forbidden(&items.child("nullable"), detail, at));
-    }
-    if list_type == "map" {
-        let properties = items.child("properties");
-        for key in extra.list_map_keys {
-            let Some(property) = item.property(key) else { continue };
-            let path = properties.key(key);
-            if !item.required.contains(key) && property.default.is_none() {
-                let detail = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
-                errors.push(Error::required(&path.child("default"), detail, at));
-            }
-            if property.flags.any(Flags::NULLABLE) {
-                let detail = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable";
-                errors.push(Error::forbidden(&path.child("nullable"), detail, at));
-            }
-        }
-    }
-    errors.len() > before
 }

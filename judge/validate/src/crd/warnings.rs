@@ -1,7 +1,7 @@
 //! Warnings that the server sends with its response.
 
 use super::model::{Definition, schemas};
-use super::options::any;
+use super::subschemas::any;
 use crate::release::{AskedRelease, Change};
 use kubeshape_schema::{Schema, Type};
 use kubeshape_yaml::go::escape::GoQuoted;

@@ -1,7 +1,7 @@
 //! A server's changes to the metadata of a new object of any kind.
 
 use super::before;
-use super::request::{metadata_of, set, with_metadata};
+use super::edit::{metadata_of, set, with_metadata};
 use kubeshape_value::{Bump, Value};
 
 /// Metadata that a client cannot choose: the server removes it.

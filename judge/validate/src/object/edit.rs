@@ -1,4 +1,4 @@
-//! Maps that are copied at the first change of an entry.
+//! Changes of maps and of metadata. Maps are copied at the first change of an entry.
 
 use super::equal::identical;
 use bumpalo::collections::Vec;
@@ -99,5 +99,39 @@ impl<'a> Entries<'a> {
             copy.extend_from_slice_copy(&map.entries()[..*seen]);
             copy
         })
+    }
+}
+
+/// Returns the metadata of an object. `Null` if it is absent.
+pub(crate) fn metadata_of(object: Value<'_>) -> Value<'_> {
+    object.get("metadata").unwrap_or(Value::Null)
+}
+
+/// Returns an object with a member of its metadata set or removed.
+pub(super) fn with_metadata<'a>(
+    object: Value<'a>,
+    key: &'a str,
+    member: Option<Value<'a>>,
+    arena: &'a Bump,
+) -> Value<'a> {
+    let metadata = match metadata_of(object) {
+        Value::Null => Value::Map(Map::EMPTY),
+        metadata => metadata,
+    };
+    set(object, "metadata", Some(set(metadata, key, member, arena)), arena)
+}
+
+/// Returns a map with a key set or removed.
+pub(super) fn set<'a>(value: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+    match value {
+        Value::Map(map) => {
+            let same = match (map.get(key), member) {
+                (None, None) => true,
+                (Some(old), Some(new)) => identical(old, new),
+                _ => false,
+            };
+            if same { value } else { Value::Map(map.with(key, member, arena)) }
+        }
+        other => other,
     }
 }

@@ -5,7 +5,7 @@
 //! before, never on its sibling fields, so one walk gives the same result.
 
 use super::edit::Entries;
-use super::pruning::{Root, is_meta};
+use super::root::{Root, is_meta};
 use kubeshape_schema::field::Paths;
 use kubeshape_schema::{Additional, Bump, Flags, Schema};
 use kubeshape_value::Map;

@@ -3,8 +3,8 @@
 //! Bounds are doubles. For an integer they lose their fraction first; a bound outside the range of the schema's type is
 //! an error for every value.
 
-use super::check::Outcome;
-use super::name::Name;
+use super::name::{Failure, Name};
+use super::outcome::{Base, Outcome, composite, failure};
 use kubeshape_schema::Extra;
 use kubeshape_schema::field::ErrorType;
 use kubeshape_value::Value;
@@ -173,13 +173,13 @@ fn refuse(range: Range, number: Number, what: &str, name: &Name<'_>, out: &mut O
     let refused = range.refuses(number, what, name);
     let found = refused.is_some();
     if let Some(detail) = refused {
-        out.fail(|base| super::check::composite(base, detail));
+        out.fail(|base| composite(base, detail));
     }
     found
 }
 
-fn out_of(base: super::check::Base<'_>, name: &Name<'_>, value: Number, detail: String) -> super::name::Failure {
-    super::check::failure(base, name, ErrorType::Invalid, base.printing.bad_value(value.value()), detail)
+fn out_of(base: Base<'_>, name: &Name<'_>, value: Number, detail: String) -> Failure {
+    failure(base, name, ErrorType::Invalid, base.printing.bad_value(value.value()), detail)
 }
 
 /// A number as Go's `%v` prints it.

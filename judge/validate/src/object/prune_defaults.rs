@@ -1,7 +1,7 @@
 //! Defaults with unknown fields: `defaulting.PruneDefaults`.
 
+use super::surroundings::Surroundings;
 use super::{Malformed, Root, coerce, prune};
-use crate::crd::defaults::Surroundings;
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Additional, Bump, Flags, Items, Json, Schema, order};
 use kubeshape_value::Value;

@@ -1,19 +1,9 @@
 //! Removes fields that a schema does not know: `pruning.PruneWithOptions`.
 
 use super::fit::{Bare, Steps, fit};
+use super::root::Root;
 use kubeshape_schema::{Bump, Schema};
 use kubeshape_value::Value;
-
-/// The role of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Root {
-    /// A whole object: its type and its metadata are kept, declared or not.
-    Resource,
-    /// A whole object whose metadata is decoded: also, nothing inside its type and its metadata is removed.
-    Decoded,
-    /// Any value.
-    Value,
-}
 
 /// The result of [`prune`].
 #[derive(Clone, Debug)]
@@ -41,9 +31,4 @@ pub fn prune<'a>(value: Value<'a>, schema: Option<&Schema<'_>>, root: Root, aren
     let steps = Steps { prune: true, ..Steps::default() };
     let fitted = fit(value, schema.map(Bare), root, steps, arena);
     Pruned { value: fitted.value, unknown: fitted.unknown }
-}
-
-/// Returns whether a key is one of the three that every object has.
-pub(super) fn is_meta(key: &str) -> bool {
-    matches!(key, "apiVersion" | "kind" | "metadata")
 }

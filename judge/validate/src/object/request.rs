@@ -1,5 +1,6 @@
 //! Requests with custom resources: decoding, and the checks of the registry's strategy.
 
+use super::edit::{metadata_of, set, with_metadata};
 use super::equal::Printing;
 use super::fit::{Steps, TooManyDefaults, fit};
 use super::meta::{self, Malformed};
@@ -14,7 +15,7 @@ use kubeshape_schema::field::{BadValue, Error, ErrorType, Errors, Path};
 use kubeshape_schema::{Bump, Flags, Schema};
 use kubeshape_structural::{Crd, Scale, Scope, Version};
 use kubeshape_value::GoText;
-use kubeshape_value::{Map, Stop, Value};
+use kubeshape_value::{Stop, Value};
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::collections::BTreeSet;
 
@@ -574,39 +575,6 @@ fn replicas(object: Value<'_>, path: &str, errors: &mut Errors) {
         Err(text) => (0, text),
     };
     errors.push(Error::invalid(&Path::Base(path), detail.0, detail.1, 0));
-}
-
-pub(crate) fn metadata_of(object: Value<'_>) -> Value<'_> {
-    object.get("metadata").unwrap_or(Value::Null)
-}
-
-/// Returns an object with a member of its metadata set or removed.
-pub(super) fn with_metadata<'a>(
-    object: Value<'a>,
-    key: &'a str,
-    member: Option<Value<'a>>,
-    arena: &'a Bump,
-) -> Value<'a> {
-    let metadata = match metadata_of(object) {
-        Value::Null => Value::Map(Map::EMPTY),
-        metadata => metadata,
-    };
-    set(object, "metadata", Some(set(metadata, key, member, arena)), arena)
-}
-
-/// Returns a map with a key set or removed.
-pub(super) fn set<'a>(value: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
-    match value {
-        Value::Map(map) => {
-            let same = match (map.get(key), member) {
-                (None, None) => true,
-                (Some(old), Some(new)) => super::equal::identical(old, new),
-                _ => false,
-            };
-            if same { value } else { Value::Map(map.with(key, member, arena)) }
-        }
-        other => other,
-    }
 }
 
 fn subdomain(name: &str, prefix: bool) -> names::Messages {

@@ -9,7 +9,7 @@ use super::strategy::{Strategy, validate_kept};
 use super::{Api, Moment, Outcome, Request};
 use crate::raw;
 use crate::status::Status;
-use crate::store::{Change, Key, Store, Then, Verb};
+use crate::store::{Change, DEFINITIONS, Key, Store, Then, Verb};
 use crate::value::{self, meta_text, with, with_meta};
 use bytes::Bytes;
 use imbl::OrdMap;
@@ -23,8 +23,6 @@ use kubeshape_yaml::Tape;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// The key of the stored CustomResourceDefinitions among the resources of a store.
-pub const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 /// Keeps a definition until its objects are deleted.
 pub(super) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 /// The field manager of the status.

@@ -46,13 +46,10 @@ use strategy::Strategy;
 
 pub use advice::Advisor;
 pub use collect::Todo;
-pub use definitions::{DEFINITIONS, Settled};
+pub use definitions::Settled;
 pub use documents::Documents;
 pub use reply::MAX_LIST_GROWTH;
 pub use watch::{Watch, WatchEnd};
-
-/// The largest body of a request in bytes (upstream: `MaxRequestBodyBytes`).
-pub const MAX_BODY: usize = 3 << 20;
 
 /// A request, as a client sent it.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use super::Reply;
 use super::convert::Read;
 use super::served::Served;
 use crate::accept::{Form, TargetKind};
-use crate::form::{self, ColumnOptions, Exported, IncludeObject, ListMeta, Room, Rows, Table};
+use crate::form::{self, AUTOSCALING, ColumnOptions, Exported, IncludeObject, ListMeta, Room, Rows, Scale, Table};
 use crate::status::Status;
 use crate::store::Stored;
 use crate::{cbor, proto, value, wire};
@@ -213,7 +213,7 @@ impl Shown {
                 let text = object.json();
                 form::description(value::parsed(&text, &mut tape, &arena).map_err(Status::internal)?)
             }
-            TargetKind::Scale => super::scale::converted(self, &object.json())?,
+            TargetKind::Scale => self.scale(&object.json())?,
             TargetKind::TabularOutput => {
                 let (rows, objects) = (rows.ok_or_else(no_rows)?, std::iter::once(object));
                 match self.form {
@@ -240,6 +240,25 @@ impl Shown {
         let (text, mut tape, arena) = (object.json(), Tape::new(), Bump::new());
         let read = value::parsed(&text, &mut tape, &arena).map_err(Status::internal)?;
         Ok(Stored::of_json(&self.served.printed(self.served.exported(read, how, &arena))))
+    }
+
+    /// Returns the scale of an object as JSON, in the requested group version.
+    ///
+    /// # Errors
+    /// The object has no replicas.
+    pub(super) fn scale(&self, json: &[u8]) -> Result<Vec<u8>, Status> {
+        let Some(paths) = self.served.scale() else { return Err(Status::internal("the resource has no scale")) };
+        let (mut tape, arena) = (Tape::new(), Bump::new());
+        let object = value::parsed(json, &mut tape, &arena).map_err(Status::internal)?;
+        let path = &paths.spec_replicas_path;
+        if value::at_path(object, path).is_none() {
+            return Err(Status::internal_error(&format!("the spec replicas field \"{path}\" does not exist")));
+        }
+        let api_version = match &self.target {
+            Some((TargetKind::Scale, api_version)) => api_version,
+            _ => AUTOSCALING,
+        };
+        Ok(Scale::of(object, paths, &arena).json(api_version))
     }
 
     /// Returns a reply with a list of objects in the version of the response.

@@ -3,7 +3,7 @@
 use super::reply::Shown;
 use super::{Call, Outcome, Reply, Then};
 use crate::accept::{Form, TargetKind};
-use crate::form::{META_V1, Room, Rows, Scale};
+use crate::form::{AUTOSCALING, META_V1, Room, Rows, Scale};
 use crate::options::WriteParameters;
 use crate::status::Status;
 use crate::store::Stored;
@@ -11,7 +11,6 @@ use crate::value::{self, at_path, meta_text, with_meta, with_path};
 use crate::wire;
 use kubeshape_policy::Operation;
 use kubeshape_policy::json_patch::json_patch;
-use kubeshape_registry::kind::Scale as Paths;
 use kubeshape_registry::merge_patch;
 use kubeshape_show::table::{Column, Convertor};
 use kubeshape_smd::managed::scale::{replicas_path, to_parent};
@@ -21,26 +20,6 @@ use kubeshape_yaml::Tape;
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// The fields of metadata that a scale shares with its object.
-const SHARED: [&str; 5] = ["creationTimestamp", "name", "namespace", "resourceVersion", "uid"];
-
-/// The scale of an object.
-fn scale_of<'a>(object: Value<'a>, paths: &Paths, arena: &'a Bump) -> Scale<'a> {
-    let number = |path: &str| match at_path(object, path) {
-        Some(Value::Int(n)) => n,
-        _ => 0,
-    };
-    let metadata = value::metadata(object);
-    let members = SHARED.iter().filter_map(|key| Some((*key, metadata.get(key)?))).collect();
-    let selector = paths.label_selector_path.as_deref().and_then(|path| at_path(object, path));
-    Scale {
-        metadata: Value::Map(Map::from_entries(members, arena)),
-        replicas: number(&paths.spec_replicas_path),
-        ready: number(&paths.status_replicas_path),
-        selector: selector.and_then(Value::as_str).unwrap_or_default(),
-    }
-}
 
 /// The columns of a scale (upstream: `scaleColumns`).
 fn convertor() -> Convertor {
@@ -63,34 +42,14 @@ fn convertor() -> Convertor {
 const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 /// The group versions of scales: the usual one, and the one of generic kinds.
-const AUTOSCALING: &str = "autoscaling/v1";
 const KNOWN: [&str; 2] = [AUTOSCALING, META_V1];
-
-/// Returns the scale of an object as JSON, in the requested group version.
-///
-/// # Errors
-/// The object has no replicas.
-pub(super) fn converted(shown: &Shown, json: &[u8]) -> Result<Vec<u8>, Status> {
-    let Some(paths) = shown.served.scale() else { return Err(Status::internal("the resource has no scale")) };
-    let (mut tape, arena) = (Tape::new(), Bump::new());
-    let object = value::parsed(json, &mut tape, &arena).map_err(Status::internal)?;
-    let path = &paths.spec_replicas_path;
-    if at_path(object, path).is_none() {
-        return Err(Status::internal_error(&format!("the spec replicas field \"{path}\" does not exist")));
-    }
-    let api_version = match &shown.target {
-        Some((TargetKind::Scale, api_version)) => api_version,
-        _ => AUTOSCALING,
-    };
-    Ok(scale_of(object, paths, &arena).json(api_version))
-}
 
 /// Returns a reply with the scale of a stored object.
 ///
 /// # Errors
 /// It cannot be converted.
 pub(super) fn reply(shown: &Shown, stored: &Arc<Stored>) -> Result<Reply, Status> {
-    let scale = converted(shown, &shown.read(stored)?.json())?;
+    let scale = shown.scale(&shown.read(stored)?.json())?;
     match &shown.target {
         None if shown.form == Form::Protobuf => {
             let body = wire::json_to_protobuf(AUTOSCALING, "Scale", &scale, shown.served.release())
@@ -176,7 +135,7 @@ impl Call<'_> {
         let sent = Value::from_node(node, &arena);
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let live = self.live(old, &mut memory, &arena)?;
-        let current = scale_of(live, paths, &arena).to_value(&arena);
+        let current = Scale::of(live, paths, &arena).to_value(&arena);
         let media = self.request.content_type.split(';').next().unwrap_or_default().trim();
         let scale = match (is_patch, media) {
             (true, "application/json-patch+json") => {
@@ -204,7 +163,7 @@ impl Call<'_> {
             let owners = self.owners(live, manager, &arena)?;
             object = with_meta(object, "managedFields", owners, &arena);
         }
-        let after = scale_of(object, paths, &arena).to_value(&arena);
+        let after = Scale::of(object, paths, &arena).to_value(&arena);
         self.policed(Operation::Update, Some(after), Some(current), parameters.dry_run, &arena)?;
         let change = self.replaced(object, live, old, parameters.dry_run, &arena)?;
         self.written(change, parameters.dry_run, Then::Scale, shown)

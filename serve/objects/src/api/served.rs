@@ -238,8 +238,8 @@ impl Served {
     /// Returns the JSON of an object with a placeholder for its revision.
     pub(super) fn draft(&self, object: Value<'_>, arena: &Bump) -> Draft {
         match &self.built_in {
-            None => value::draft(object, arena),
-            Some(strategy) => value::draft_as(object, arena, |object, out| strategy.write(object, out)),
+            None => Draft::of(object, arena),
+            Some(strategy) => Draft::printed_by(object, arena, |object, out| strategy.write(object, out)),
         }
     }
 

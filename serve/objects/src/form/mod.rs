@@ -23,7 +23,7 @@ pub(crate) use partial::{
 };
 pub use room::MAX_FORM_GROWTH;
 pub(crate) use room::Room;
-pub(crate) use scale::Scale;
+pub(crate) use scale::{AUTOSCALING, Scale};
 pub(crate) use table::{ColumnOptions, IncludeObject, Rows, Table, csv, tabular};
 
 /// The group version of the kinds that every resource can be converted to.

@@ -1,9 +1,17 @@
 //! The replicas of an object: `Scale`.
 
+use crate::value::{self, at_path};
 use kubeshape_gotypes::{Type, write};
+use kubeshape_registry::kind::Scale as Paths;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::go::escape::{Escape, string};
+
+/// The fields of metadata that a scale shares with its object.
+const SHARED: [&str; 5] = ["creationTimestamp", "name", "namespace", "resourceVersion", "uid"];
+
+/// The group version of scales.
+pub(crate) const AUTOSCALING: &str = "autoscaling/v1";
 
 /// The `Scale` of an object.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +24,23 @@ pub(crate) struct Scale<'a> {
 }
 
 impl<'a> Scale<'a> {
+    /// Returns the scale of an object.
+    pub(crate) fn of(object: Value<'a>, paths: &Paths, arena: &'a Bump) -> Scale<'a> {
+        let number = |path: &str| match at_path(object, path) {
+            Some(Value::Int(n)) => n,
+            _ => 0,
+        };
+        let metadata = value::metadata(object);
+        let members = SHARED.iter().filter_map(|key| Some((*key, metadata.get(key)?))).collect();
+        let selector = paths.label_selector_path.as_deref().and_then(|path| at_path(object, path));
+        Scale {
+            metadata: Value::Map(Map::from_entries(members, arena)),
+            replicas: number(&paths.spec_replicas_path),
+            ready: number(&paths.status_replicas_path),
+            selector: selector.and_then(Value::as_str).unwrap_or_default(),
+        }
+    }
+
     /// Prints it as compact JSON, as Go's struct does.
     pub(crate) fn json(&self, api_version: &str) -> Vec<u8> {
         let mut out = format!(r#"{{"kind":"Scale","apiVersion":"{api_version}","metadata":"#).into_bytes();

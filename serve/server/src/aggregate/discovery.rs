@@ -1,8 +1,9 @@
 //! Polling the discovery of a server, as `discoveryManager` in kube-aggregator `pkg/apiserver` does.
 
 use super::bodies::{DiscoveryBody, resources};
-use super::client::{DocumentRequest, DocumentResponse, Failure};
+use super::client::{DocumentRequest, DocumentResponse};
 use super::downstream::{Closed, Downstream, Polled};
+use super::failure::Failure;
 use super::groups::{Published, Wanted, published, shown};
 use super::options::GroupVersionName;
 use http::StatusCode;

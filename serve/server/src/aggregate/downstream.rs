@@ -1,7 +1,8 @@
 //! A downstream server, and the reports about what it publishes.
 
 use super::Profiles;
-use super::client::{Client, Failure};
+use super::client::Client;
+use super::failure::Failure;
 use crate::metrics::Metrics;
 use crate::remote::RemoteState;
 use std::sync::Arc;

@@ -20,6 +20,7 @@ mod connect;
 mod converted;
 mod discovery;
 mod downstream;
+mod failure;
 mod groups;
 mod openapi;
 mod options;

@@ -1,9 +1,10 @@
 //! Polling the OpenAPI documents of a server, as kube-aggregator does in `pkg/controllers/openapiv3` and
 //! `pkg/controllers/openapi`.
 
-use super::client::{DocumentRequest, DocumentResponse, Failure};
+use super::client::{DocumentRequest, DocumentResponse};
 use super::converted;
 use super::downstream::{Closed, Downstream, Polled};
+use super::failure::Failure;
 use super::groups::Wanted;
 use super::proxy::Proxied;
 use crate::document::Document;

@@ -1,6 +1,6 @@
 //! The limits of simultaneous proxied requests to a server: for all clients, and for each.
 
-use super::client::Failure;
+use super::failure::Failure;
 use crate::limit::Caller;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,9 +1,9 @@
 //! Polling one downstream server: its OpenAPI documents and its discovery, each on a schedule of its own, so that
 //! neither waits for the other.
 
-use super::client::Failure;
 use super::discovery::DiscoveryPoll;
 use super::downstream::Downstream;
+use super::failure::Failure;
 use super::openapi::OpenApiPoll;
 use std::sync::Arc;
 use std::time::Duration;

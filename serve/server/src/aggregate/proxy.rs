@@ -4,7 +4,8 @@
 //! Only the query and the headers that select a representation are forwarded, not the credentials. Methods other than
 //! HEAD become GET. Only response headers that describe the document or its caching are kept.
 
-use super::client::{Client, Failure};
+use super::client::Client;
+use super::failure::Failure;
 use super::relay::{Relayed, Terms};
 use crate::limit::Caller;
 use crate::metrics::Metrics;

@@ -3,7 +3,8 @@
 //! A separate task reads it from the server into a buffer, from which the client reads. So the time limits apply
 //! whether or not the client reads, and a slow client does not hold the connection to the server.
 
-use super::client::{Failure, causes};
+use super::client::causes;
+use super::failure::Failure;
 use super::permits::Permit;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};

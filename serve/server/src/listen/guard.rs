@@ -1,20 +1,13 @@
 //! Checks before authentication: hosts, and requests of web pages.
 
 use super::refusal::Refusal;
-use super::service::{Endpoint, Shared};
-use crate::auth::{AllowedHosts, Cors};
+use super::service::{Endpoint, Guard, Shared};
+use crate::auth::Cors;
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use hyper::body::Incoming;
 use std::time::Instant;
-
-/// The rules of a server.
-#[derive(Debug, Default)]
-pub(crate) struct Guard {
-    pub(crate) hosts: AllowedHosts,
-    pub(crate) cors: Option<Cors>,
-}
 
 /// Returns whether a web page of another origin wants to change something. Browsers send such requests without a
 /// preflight if they look like those of a form, and name the origin of the page in them. Other clients do not.

@@ -26,7 +26,7 @@ use crate::metrics::Metrics;
 use activity::{Activity, ROUND};
 use connection::{Control, Phase};
 use eviction::OpenConnections;
-use guard::Guard;
+use service::Guard;
 use service::Shared;
 
 pub(crate) use activity::working;

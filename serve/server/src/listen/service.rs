@@ -1,9 +1,8 @@
 //! Authentication, rate limit, body limit, timeout, and panics of endpoints.
 
 use super::activity::Activity;
-use super::guard::Guard;
 use super::refusal::Refusal;
-use crate::auth::{Authenticator, is_health};
+use crate::auth::{AllowedHosts, Authenticator, Cors, is_health};
 use crate::http::pages;
 use crate::limit::{Limits, Rate};
 use crate::metrics::Metrics;
@@ -28,6 +27,13 @@ pub trait Endpoint:
 impl<S> Endpoint for S where
     S: Service<Request<Body>, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static
 {
+}
+
+/// Which hosts and web pages a server admits.
+#[derive(Debug, Default)]
+pub(crate) struct Guard {
+    pub(crate) hosts: AllowedHosts,
+    pub(crate) cors: Option<Cors>,
 }
 
 /// State that all connections share.

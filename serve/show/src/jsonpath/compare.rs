@@ -1,7 +1,7 @@
 //! Comparisons of filters (upstream: client-go's copy of `text/template`).
 
 use super::Item;
-use super::execute::Error;
+use super::error::Error;
 use kubeshape_value::Value;
 
 #[derive(Clone, Copy)]

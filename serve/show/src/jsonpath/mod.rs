@@ -8,13 +8,15 @@
 //! Go visits the entries of a map in random order; this module visits them in the order of their keys.
 
 mod compare;
+mod error;
 mod execute;
 mod item;
 mod parse;
 mod unquote;
 
+pub use error::{Error, MAX_OUTPUT, MAX_STEPS};
+pub use execute::Options;
 pub(crate) use execute::print;
-pub use execute::{Error, MAX_OUTPUT, MAX_STEPS, Options};
 pub use item::Item;
 pub use parse::ParseError;
 

@@ -7,8 +7,8 @@ mod network;
 mod predict;
 mod tree;
 
+use super::dialect::{Macros, Quoted};
 use super::lexer::{Lexeme, Token, Unrecognized};
-use super::macros::{Macros, Quoted};
 use super::syntax::Syntax;
 use crate::limits::MAX_DEPTH;
 use grammar::{Label, Rule, TokenSet};
@@ -595,8 +595,8 @@ fn names(set: TokenSet) -> String {
 mod tests {
     use super::predict::MAX_WORK;
     use super::{Stop, Walker};
+    use crate::parse::dialect::Macros;
     use crate::parse::lexer;
-    use crate::parse::macros::Macros;
     use crate::release::Release;
 
     /// Returns the number of tokens, the steps of predictions, and the last error if a limit was exceeded.

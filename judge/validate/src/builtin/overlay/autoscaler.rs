@@ -1,8 +1,8 @@
 //! The annotations in which version v1 of a HorizontalPodAutoscaler stores fields
 //! (`pkg/apis/autoscaling/v1/conversion.go`).
 
-use super::native::Request;
-use super::run::with;
+use super::Request;
+use super::edit::with;
 use kubeshape_value::{Bump, Map, Value};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use std::fmt::Write;

@@ -1,6 +1,7 @@
 //! Validation rules for built-in kinds: the checks of Go's `Validate…` functions, as data.
 
 pub(in crate::builtin::overlay) mod form;
+mod metadata;
 pub(super) mod native;
 pub(super) mod read;
 mod run;

@@ -1,19 +1,10 @@
 //! Rules that neither values nor CEL can express. The files refer to them by name.
 
-use super::run::with;
-use super::{autoscaler, service};
+use super::edit::{each, list, text, with};
+use super::{Request, autoscaler, service};
 use crate::builtin::Assigned;
 use crate::object::deep_equal;
 use kubeshape_value::{Bump, Map, Value};
-
-/// What a rule gets in addition to the value.
-#[derive(Clone, Copy)]
-pub(in crate::builtin) struct Request<'a> {
-    pub(in crate::builtin) assigned: Assigned<'a>,
-    /// The stored object that the value replaces.
-    pub(in crate::builtin) old: Option<Value<'a>>,
-    pub(in crate::builtin) arena: &'a Bump,
-}
 
 /// A native rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,23 +133,6 @@ impl Native {
     }
 }
 
-pub(super) fn list<'a>(items: &[Value<'a>], arena: &'a Bump) -> Value<'a> {
-    Value::List(arena.alloc_slice_copy(items))
-}
-
-/// Changes all items of a list at a path.
-pub(super) fn each<'a>(
-    value: Value<'a>,
-    path: &[&str],
-    arena: &'a Bump,
-    change: impl Fn(Value<'a>) -> Value<'a>,
-) -> Value<'a> {
-    let found = path.iter().try_fold(value, |value, key| value.get(key)).and_then(Value::as_list);
-    let Some(items) = found else { return value };
-    let items: Vec<_> = items.iter().map(|item| change(*item)).collect();
-    with(value, path, Some(list(&items, arena)), arena)
-}
-
 /// The plural field is `path`; the singular one is the same without its last letter. Items of the plural field are
 /// strings or, for pods, structs with an `ip`.
 fn addresses<'a>(value: Value<'a>, path: &[&str], arena: &'a Bump) -> Value<'a> {
@@ -278,10 +252,6 @@ fn template_generation<'a>(set: Value<'a>, old: Option<Value<'a>>, arena: &'a Bu
     };
     let text = Value::String(arena.alloc_str(&generation.to_string()));
     with(set, &["metadata", "annotations", ANNOTATION], Some(text), arena)
-}
-
-pub(super) fn text<'a>(value: Value<'a>, key: &str) -> &'a str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn pull_policy<'a>(value: Value<'a>, path: &[&str], arena: &'a Bump) -> Value<'a> {

@@ -1,7 +1,7 @@
 //! Runs the steps on an object.
 
-use super::native::Request;
-use super::{Action, Overlay, Phase, Step, Steps};
+use super::edit::{at, with};
+use super::{Action, Overlay, Phase, Request, Step, Steps};
 use crate::builtin::Assigned;
 use crate::object::{MAX_DEFAULTS, TooManyDefaults, deep_equal};
 use crate::typed::{Below, Typed};
@@ -158,26 +158,4 @@ fn without<'a>(value: Value<'a>, path: &[String], arena: &'a Bump) -> Value<'a> 
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
     let is_only = parent.as_map().is_some_and(|map| map.len() == 1);
     with(value, if is_only && !rest.is_empty() { &names[..rest.len()] } else { &names }, None, arena)
-}
-
-/// Returns the value at a path.
-pub(super) fn at<'a>(value: Value<'a>, path: &[String]) -> Option<Value<'a>> {
-    path.iter().try_fold(value, |value, key| value.get(key))
-}
-
-/// Returns a map with a value set or removed at a path. Missing parts of the path are created, unless the value is
-/// removed.
-pub(super) fn with<'a>(value: Value<'a>, path: &[&str], member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
-    let Some((key, rest)) = path.split_first() else { return member.unwrap_or(Value::Null) };
-    let map = match value {
-        Value::Map(map) => map,
-        Value::Null => Map::EMPTY,
-        other => return other,
-    };
-    let member = match (rest.is_empty(), map.get(key), member) {
-        (true, _, member) => member,
-        (false, None, None) => return value,
-        (false, below, member) => Some(with(below.unwrap_or(Value::Null), rest, member, arena)),
-    };
-    Value::Map(map.with(arena.alloc_str(key), member, arena))
 }

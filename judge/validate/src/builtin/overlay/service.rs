@@ -1,8 +1,8 @@
 //! Values that the storage of Services sets: families, addresses and ports (`pkg/registry/core/service`), as in a
 //! single-stack IPv4 cluster.
 
-use super::native::{Request, each, list, text};
-use super::run::with;
+use super::Request;
+use super::edit::{each, list, text, with};
 use crate::typed::is_empty;
 use kubeshape_value::{Bump, Value};
 use std::collections::{BTreeMap, BTreeSet};

@@ -22,6 +22,7 @@ mod warnings;
 
 pub use admission::{MAX_ANNOTATION_EXPRESSION, admission_errors};
 
+use super::metadata::{metadata, metadata_of_update};
 use super::{At, Found};
 use kubeshape_value::{Bump, Map, Value};
 
@@ -54,17 +55,6 @@ const GROUPS: [Names; 18] = [
 
 /// Rules that all groups use.
 const METADATA: Names = &[("metadata", metadata), ("metadata of update", metadata_of_update)];
-
-/// Checks the metadata like that of a new object: `ValidateObjectMeta`, which some kinds call for updates, too.
-fn metadata(at: &At<'_, '_>, found: &mut Found) {
-    found.errors.extend(at.scope.metadata.errors(at.scope.root, at.scope.namespaced));
-}
-
-/// `ValidateObjectMetaUpdate`, with the names of finalizers where the kind checks them.
-pub(super) fn metadata_of_update(at: &At<'_, '_>, found: &mut Found) {
-    let Some(old) = at.scope.old else { return };
-    found.errors.extend(at.scope.metadata.errors_of_update(at.scope.root, old));
-}
 
 pub(super) fn named(name: &str) -> Option<Check> {
     GROUPS.iter().flat_map(|names| names.iter()).find(|(known, _)| *known == name).map(|(_, check)| *check)

@@ -1,7 +1,7 @@
 //! Checks an object.
 
 use super::super::{Overlay, Steps};
-use super::native::metadata_of_update;
+use super::metadata::metadata_of_update;
 use super::{At, Empty, Found, Guard, Rule, Scope, Test};
 use crate::builtin::overlay::Phase;
 use crate::object::deep_equal;

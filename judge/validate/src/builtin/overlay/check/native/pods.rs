@@ -8,6 +8,7 @@ mod probes;
 mod resources;
 mod scheduling;
 mod security;
+mod selectors;
 mod template;
 mod update;
 mod volumes;
@@ -16,7 +17,6 @@ mod warnings;
 pub(super) use claims::claim_spec;
 pub(super) use scheduling::{node_selector, tolerations};
 pub(super) use template::{metadata_of_template, pod_template, selector_mismatch, template_annotations};
-pub(super) use warnings::DEPRECATED_VOLUMES;
 
 use super::super::form::{self, selector as label_selector};
 use super::super::{At, Found};
@@ -37,10 +37,8 @@ pub(super) const NAMES: Names = &[
     ("template warnings", template_warnings),
 ];
 
-/// Returns whether a quantity has a fraction.
-pub(super) fn is_fraction(value: Value<'_>) -> bool {
-    resources::quantity(value).is_some_and(|amount| !amount.clone().rounded_up(0).is_same(&amount))
-}
+/// When an image is pulled, in the order of messages.
+const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 
 /// The error about the mode bits of a file: `fileModeErrorMsg`.
 const MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";

@@ -31,6 +31,19 @@ pub(super) const NAMES: Names = &[
     ("volume warnings", volume),
 ];
 
+/// Deprecated kinds of volumes, with the texts of their warnings.
+pub(super) const DEPRECATED_VOLUMES: [(&str, &str, &str); 9] = [
+    ("photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
+    ("gitRepo", "gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"),
+    ("scaleIO", "scaleIO", "deprecated in v1.16, non-functional in v1.22+"),
+    ("flocker", "flocker", "deprecated in v1.22, non-functional in v1.25+"),
+    ("storageos", "storageOS", "deprecated in v1.22, non-functional in v1.25+"),
+    ("quobyte", "quobyte", "deprecated in v1.22, non-functional in v1.25+"),
+    ("glusterfs", "glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
+    ("cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"),
+    ("rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"),
+];
+
 /// Deprecated labels of nodes: `deprecatedNodeLabels` of `pkg/api/node`.
 const LABELS: [(&str, &str); 8] = [
     ("app.kubernetes.io/created-by", "deprecated since v1.9"),
@@ -92,11 +105,19 @@ pub(super) fn claim_spec(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
 /// Warns about byte amounts that are not whole numbers.
 pub(super) fn fractions(list: Value<'_>, keys: &[&str], path: &Path<'_>, found: &mut Found) {
     for key in keys {
-        if let Some(value) = list.get(key).filter(|value| super::pods::is_fraction(*value)) {
+        if let Some(value) = list.get(key).filter(|value| is_fraction(*value)) {
             let value = GoQuoted(value.as_str().unwrap_or_default());
             warn(&path.key(key), &format!("fractional byte value {value} is invalid, must be an integer"), found);
         }
     }
+}
+
+/// Returns whether a quantity has a fraction.
+pub(super) fn is_fraction(value: Value<'_>) -> bool {
+    value
+        .as_str()
+        .and_then(|text| Quantity::parse(text).ok())
+        .is_some_and(|amount| !amount.clone().rounded_up(0).is_same(&amount))
 }
 
 fn annotation<'a>(object: Value<'a>, key: &str) -> Option<Value<'a>> {
@@ -426,7 +447,7 @@ fn volume(at: &At<'_, '_>, found: &mut Found) {
     for (index, term) in items(get(get(spec, "nodeAffinity"), "required"), "nodeSelectorTerms").iter().enumerate() {
         expressions(*term, &terms.index(index), found);
     }
-    for (key, name, what) in super::pods::DEPRECATED_VOLUMES {
+    for (key, name, what) in DEPRECATED_VOLUMES {
         if !get(spec, key).is_null() && !matches!(key, "gitRepo" | "flocker" | "quobyte") {
             warn(&path.child(name), what, found);
         }

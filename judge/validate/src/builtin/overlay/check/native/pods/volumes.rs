@@ -2,12 +2,12 @@
 
 use super::super::super::Found;
 use super::super::super::form::selector as label_selector;
-use super::super::super::form::{config_map_key, local_path, path_without_backsteps};
+use super::super::super::form::{local_path, path_without_backsteps};
 use super::super::storage;
 use super::claims::{claim_spec, csi_driver_name};
 use super::{
-    Pod, between, check_text, containers, entries, flag, get, items, mode, number, one_of, require, resources, string,
-    text,
+    PULL_POLICIES, Pod, between, check_text, entries, flag, get, items, mode, number, one_of, require, resources,
+    selectors, string, text,
 };
 use crate::metadata;
 use crate::names;
@@ -243,7 +243,7 @@ fn of_kind(key: &str, own: Value<'_>, name: &str, pod: &Pod<'_>, parent: &Path<'
             if pod.is_whole {
                 require(own, "reference", path, found);
             }
-            one_of(own, "pullPolicy", &containers::PULL_POLICIES, true, path, found);
+            one_of(own, "pullPolicy", &PULL_POLICIES, true, path, found);
         }
         _ => {}
     }
@@ -391,13 +391,13 @@ fn downward_file(file: Value<'_>, path: &Path<'_>, found: &mut Found) {
     require(file, "path", path, found);
     local_file(file, "path", path, found);
     if let Some(field) = file.get("fieldRef") {
-        containers::field_selector(field, &FIELDS, &path.child("fieldRef"), found);
+        selectors::field_selector(field, &FIELDS, &path.child("fieldRef"), found);
         if file.get("resourceFieldRef").is_some() {
             let detail = "fieldRef and resourceFieldRef can not be specified simultaneously";
             found.invalid(path, Value::String("resource"), detail);
         }
     } else if let Some(resource) = file.get("resourceFieldRef") {
-        containers::resource_selector(resource, true, &path.child("resourceFieldRef"), found);
+        selectors::resource_selector(resource, true, &path.child("resourceFieldRef"), found);
     } else {
         found.required(path, "one of fieldRef and resourceFieldRef is required");
     }
@@ -513,16 +513,5 @@ pub(super) fn tokens_without_account(spec: Value<'_>, path: &Path<'_>, found: &m
                 found.forbidden(&path.index(index).child("serviceAccountToken"), detail);
             }
         }
-    }
-}
-
-/// Checks a key of a ConfigMap or Secret, and its name: `validateConfigMapKeySelector`, `validateSecretKeySelector`.
-pub(super) fn key_selector(own: Value<'_>, path: &Path<'_>, found: &mut Found) {
-    let name = string(get(own, "name"));
-    found.messages(&path.child("name"), name, names::dns1123_subdomain(name.as_str().unwrap_or_default()));
-    if text(own, "key").is_empty() {
-        found.required(&path.child("key"), "");
-    } else {
-        check_text(own, "key", path, config_map_key, found);
     }
 }

@@ -1,7 +1,7 @@
 //! Warnings about pods: `warningsForPodSpecAndMeta` of `pkg/api/pod`.
 
 use super::super::super::Found;
-use super::super::warnings::{claim_spec, deprecated_label, expressions, fractions, ip};
+use super::super::warnings::{DEPRECATED_VOLUMES, claim_spec, deprecated_label, expressions, fractions, ip};
 use super::{all_containers, entries, get, items, number, text};
 use crate::names;
 use kubeshape_schema::field::Path;
@@ -11,18 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Resources that are numbers of bytes.
 const BYTES: [&str; 2] = ["memory", "ephemeral-storage"];
-/// Deprecated kinds of volumes, with the texts of their warnings.
-pub(in super::super) const DEPRECATED_VOLUMES: [(&str, &str, &str); 9] = [
-    ("photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
-    ("gitRepo", "gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"),
-    ("scaleIO", "scaleIO", "deprecated in v1.16, non-functional in v1.22+"),
-    ("flocker", "flocker", "deprecated in v1.22, non-functional in v1.25+"),
-    ("storageos", "storageOS", "deprecated in v1.22, non-functional in v1.25+"),
-    ("quobyte", "quobyte", "deprecated in v1.22, non-functional in v1.25+"),
-    ("glusterfs", "glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
-    ("cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"),
-    ("rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"),
-];
 const ANNOTATIONS: [(&str, &str); 3] = [
     (
         "scheduler.alpha.kubernetes.io/critical-pod",

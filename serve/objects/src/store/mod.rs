@@ -5,130 +5,19 @@
 //!
 //! Each change creates a revision. Objects contain it as `metadata.resourceVersion`.
 
-use crate::api::DEFINITIONS;
-use crate::derived::Derived;
-use crate::raw;
-use arc_swap::ArcSwapOption;
-use bytes::Bytes;
+mod draft;
+mod stored;
+
+pub use draft::Draft;
 use imbl::{OrdMap, OrdSet, Vector};
 use std::ops::Bound;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+pub(crate) use stored::Reading;
+pub use stored::Stored;
+use stored::owners;
 
-/// An object as it is stored.
-#[derive(Debug)]
-pub struct Stored {
-    /// The revision of its last change.
-    pub revision: u64,
-    /// The object: compact JSON, keys in order, and a line break.
-    text: Bytes,
-    /// The parts that lists show, cached at the first use.
-    derived: OnceLock<Box<Derived>>,
-    /// The object as a definition last decoded it.
-    reading: ArcSwapOption<Reading>,
-}
-
-/// A stored object as a version of a definition decodes it: without unknown fields, with defaults. It is computed at
-/// the first read and kept until the definition changes.
-#[derive(Debug)]
-pub(crate) struct Reading {
-    /// The version of a definition. It is unique.
-    by: Arc<Reader>,
-    /// The decoded object; `None` if it equals the stored one.
-    pub(crate) other: Option<Arc<Stored>>,
-}
-
-/// Identifies a version of a definition. It changes with the definition.
-#[derive(Debug)]
-struct Reader;
-
-impl Reading {
-    /// Returns a new reader, which returns an object as stored.
-    pub(crate) fn as_stored() -> Arc<Reading> {
-        Arc::new(Reading { by: Arc::new(Reader), other: None })
-    }
-
-    /// Returns the same reader with its decoded object.
-    pub(crate) fn as_other(&self, other: Arc<Stored>) -> Arc<Reading> {
-        Arc::new(Reading { by: Arc::clone(&self.by), other: Some(other) })
-    }
-}
-
-/// Clones the JSON and the revision. The caches start empty.
-impl Clone for Stored {
-    fn clone(&self) -> Stored {
-        Stored::new(self.revision, self.text.clone())
-    }
-}
-
-impl PartialEq for Stored {
-    fn eq(&self, other: &Stored) -> bool {
-        (self.revision, &self.text) == (other.revision, &other.text)
-    }
-}
-
-impl Eq for Stored {}
-
-impl Stored {
-    /// Creates an object at a revision from compact JSON with a line break, as [`line`](Self::line) gives it.
-    pub fn new(revision: u64, text: Bytes) -> Stored {
-        Stored { revision, text, derived: OnceLock::new(), reading: ArcSwapOption::empty() }
-    }
-
-    /// Returns whether a reader is known to return it as stored.
-    pub(crate) fn is_read_as_stored(&self, reading: &Arc<Reading>) -> bool {
-        self.reading.load().as_ref().is_some_and(|known| Arc::ptr_eq(known, reading))
-    }
-
-    /// Returns the object as a reader decoded it, if known.
-    pub(crate) fn reading(&self, by: &Reading) -> Option<Arc<Reading>> {
-        self.reading.load_full().filter(|reading| Arc::ptr_eq(&reading.by, &by.by))
-    }
-
-    /// Caches the object as a reader decoded it, and replaces that of another reader.
-    pub(crate) fn keep(&self, reading: Arc<Reading>) {
-        self.reading.store(Some(reading));
-    }
-
-    /// Creates an object that is not stored from its JSON.
-    pub(crate) fn of_json(json: &[u8]) -> Stored {
-        Stored::new(0, [json, b"\n"].concat().into())
-    }
-
-    pub(crate) fn derived(&self) -> &Derived {
-        self.derived.get_or_init(Box::default)
-    }
-
-    /// Returns the object as compact JSON.
-    pub fn json(&self) -> Bytes {
-        self.text.slice(..self.text.len().saturating_sub(1))
-    }
-
-    /// Returns the same without a new handle.
-    pub(crate) fn as_json(&self) -> &[u8] {
-        self.text.split_last().map_or(&[], |(_, json)| json)
-    }
-
-    /// Returns the object as compact JSON, with a line break.
-    pub fn line(&self) -> Bytes {
-        self.text.clone()
-    }
-
-    /// Returns the object as a string.
-    pub fn text(&self) -> &str {
-        std::str::from_utf8(&self.text).unwrap_or_default()
-    }
-}
-
-/// The uids of the owners of an object. Most objects have none, and are not parsed.
-fn owners(object: &Stored) -> impl Iterator<Item = Arc<str>> + use<> {
-    let has_some = memchr::memmem::find(&object.text, b"\"ownerReferences\":[").is_some();
-    let found = has_some.then(|| {
-        let references = raw::member(raw::member(&object.text, "metadata")?, "ownerReferences")?;
-        serde_json::from_slice::<Vec<serde_json::Value>>(references).ok()
-    });
-    let references = found.flatten().unwrap_or_default();
-    references.into_iter().filter_map(|reference| Some(Arc::from(reference["uid"].as_str()?)))
-}
+/// The key of the stored CustomResourceDefinitions among the resources of a store.
+pub const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 /// The location of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -179,70 +68,6 @@ pub struct Event {
     pub object: Arc<Stored>,
     /// The object before.
     pub before: Option<Arc<Stored>>,
-}
-
-/// The JSON of an object with a placeholder for the revision.
-#[derive(Clone, Debug)]
-pub struct Draft {
-    /// Compact JSON, without the revision.
-    text: Vec<u8>,
-    /// The position of the revision.
-    at: usize,
-    /// The reader that is known to return it unchanged.
-    reading: Option<Arc<Reading>>,
-}
-
-impl Draft {
-    /// Creates it from compact JSON without a revision, and the position of the revision.
-    pub(crate) fn new(text: Vec<u8>, at: usize) -> Draft {
-        Draft { text, at, reading: None }
-    }
-
-    /// Returns the same, for a reader that is known to return it unchanged.
-    pub(crate) fn read_as_stored(self, reading: Arc<Reading>) -> Draft {
-        Draft { reading: Some(reading), ..self }
-    }
-
-    /// Returns the JSON with a revision.
-    pub(crate) fn with_revision(&self, revision: &str) -> Vec<u8> {
-        let (before, behind) = self.text.split_at(self.at.min(self.text.len()));
-        // A line break may follow. Growing for it would double the memory of every object.
-        let mut text = Vec::with_capacity(self.text.len() + revision.len() + 1);
-        for part in [before, revision.as_bytes(), behind] {
-            text.extend_from_slice(part);
-        }
-        text
-    }
-
-    /// Returns the object without a revision: it is not stored.
-    pub(crate) fn not_stored(&self) -> Arc<Stored> {
-        self.object(0, self.without_revision())
-    }
-
-    fn without_revision(&self) -> Vec<u8> {
-        const MEMBER: usize = "\"resourceVersion\":\"".len();
-        let (mut start, mut end) = (self.at.saturating_sub(MEMBER), (self.at + 1).min(self.text.len()));
-        if start > 0 && self.text.get(start - 1) == Some(&b',') {
-            start -= 1;
-        } else if self.text.get(end) == Some(&b',') {
-            end += 1;
-        }
-        [&self.text[..start], &self.text[end..]].concat()
-    }
-
-    /// Returns the object with a revision.
-    pub(crate) fn stored(&self, revision: u64) -> Arc<Stored> {
-        self.object(revision, self.with_revision(&revision.to_string()))
-    }
-
-    fn object(&self, revision: u64, mut text: Vec<u8>) -> Arc<Stored> {
-        text.push(b'\n');
-        let stored = Stored::new(revision, text.into());
-        if let Some(reading) = &self.reading {
-            stored.keep(Arc::clone(reading));
-        }
-        Arc::new(stored)
-    }
 }
 
 /// A pending change.

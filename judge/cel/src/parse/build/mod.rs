@@ -1,8 +1,10 @@
 //! Builds numbered nodes from the syntax tree, and expands macros.
 
+mod macros;
+
 use super::TOO_DEEP;
-use super::lexer::{Lexeme, Token};
-use super::macros::{Macros, Quoted};
+use super::dialect::{Macros, Quoted};
+use super::lexer::{Lexeme, RESERVED, Token};
 use super::syntax::{Pos, Syntax};
 use super::{NOWHERE, Places, unescape};
 use crate::ast::{Called, Entry, Expr, Field, Id, Kind, Literal};
@@ -12,27 +14,6 @@ use crate::limits::MAX_DEPTH;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Reserved words.
-pub(crate) const RESERVED: [&str; 17] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
-
 const NO_BACKTICKS: &str = "unsupported syntax: '`'";
 const NO_NAME: &str = "unsupported ident kind";
 
@@ -40,8 +21,8 @@ pub(super) struct Builder<'a> {
     source: &'a [char],
     /// The source, if it is ASCII.
     ascii: Option<&'a str>,
-    pub(super) macros: Macros<'a>,
-    pub(super) places: &'a mut Places,
+    macros: Macros<'a>,
+    places: &'a mut Places,
     issues: &'a mut Reports,
     depth: usize,
 }

@@ -1,52 +1,10 @@
 //! Macros: calls that are replaced by other expressions.
 
-use super::build::Builder;
+use super::Builder;
 use crate::ast::{ACCUMULATOR, Entry, Expr, Fold, Id, Kind, Literal, accumulator};
 use crate::decls::Name;
-use crate::release::{AskedRelease, Change};
+use crate::release::Change;
 use std::sync::Arc;
-
-/// The macros and the syntax of a release in addition to the standard ones.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Macros<'r>(pub(crate) &'r AskedRelease);
-
-impl Macros<'_> {
-    /// `a.?b`, `a[?b]`, `[?a]`, `{?a: b}`, `optMap`, `optFlatMap`.
-    pub(super) fn optional(self) -> bool {
-        self.0.knows(28)
-    }
-
-    /// Comprehensions with two variables.
-    fn two_variables(self) -> bool {
-        self.0.knows(32)
-    }
-
-    /// `sortBy`.
-    fn sort_by(self) -> bool {
-        self.0.knows(34)
-    }
-
-    /// Names of fields in backticks.
-    pub(super) fn quoted(self) -> Quoted {
-        if !self.0.has(Change::QuotedFieldsInGrammar) {
-            Quoted::Unknown
-        } else if !self.0.has(Change::QuotedFields) {
-            Quoted::Refused
-        } else {
-            Quoted::Taken
-        }
-    }
-}
-
-/// How field names in backticks are handled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quoted {
-    /// The grammar does not have them.
-    Unknown,
-    /// They are refused.
-    Refused,
-    Taken,
-}
 
 /// A variable that is never read.
 const UNUSED: &str = "#unused";

@@ -1,12 +1,13 @@
-//! Objects read through their schemas.
+//! Values of objects, read through their schemas.
 
 // Go converts in the same way.
 #![allow(clippy::cast_precision_loss)]
 
-use super::{decl, escape};
+use super::set_key::RawKey;
+use super::{List, Map, PANIC, Text, Timestamp, Value};
 use crate::library::named;
-use crate::raw::{Fields, Raw, RawKey};
-use crate::value::{List, Map, PANIC, Text, Value, time};
+use crate::raw::{Fields, Raw};
+use crate::schema::{declares_metadata, escape};
 use kubeshape_schema::{Flags, Property, Schema, Type};
 use kubeshape_yaml::go::time::{parse_duration, parse_error};
 use std::borrow::Cow;
@@ -109,11 +110,11 @@ fn text_of<'a>(text: &'a str, format: &str) -> Value<'a> {
             Some(nanos) => Value::Duration(nanos),
             None => Value::error(format!("Invalid duration {text}: unable to parse {text} as duration")),
         },
-        "date" => time::Timestamp::parse_date(text).map_or_else(
+        "date" => Timestamp::parse_date(text).map_or_else(
             || Value::error(format!("Invalid date formatted string {text}: {}", parse_error(text, "2006-01-02"))),
             Value::Timestamp,
         ),
-        "date-time" => named::parse_date_time(text).map_or_else(
+        "date-time" => Timestamp::parse_date_time(text).map_or_else(
             || {
                 // The error is that of the last layout that upstream tries.
                 let reason = parse_error(text, "2006-01-02T15:04:05");
@@ -192,8 +193,7 @@ impl<'a> Typed<'a> {
         if !self.is_object() {
             return self.schema.additional_schema();
         }
-        if self.resource && matches!(name, "apiVersion" | "kind" | "metadata") && !decl::declares_metadata(self.schema)
-        {
+        if self.resource && matches!(name, "apiVersion" | "kind" | "metadata") && !declares_metadata(self.schema) {
             return Some(if name == "metadata" { &METADATA } else { &TEXT });
         }
         self.schema.property(name)

@@ -1,0 +1,94 @@
+//! Calls of the implementations of functions.
+
+use crate::decls::{Name, Overload};
+use crate::eval::{Call, CallKind};
+use crate::library::regex::{Patterns, Regex};
+use crate::library::{bindings, standard, strings};
+use crate::value::{Text, Value};
+
+/// Returns the offset of a search, if the arguments after the first two are at most an offset.
+fn offset(rest: &[Value<'_>]) -> Option<Option<i64>> {
+    match rest {
+        [] => Some(None),
+        [Value::Int(offset)] => Some(Some(*offset)),
+        _ => None,
+    }
+}
+
+/// Calls the implementation of a function.
+pub(super) fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>]) -> Value<'a> {
+    let takes = |overload: &Overload, args: &[Value<'a>]| {
+        overload.args.len() == args.len() && overload.args.iter().zip(args).all(|(ty, arg)| arg.is_of(ty))
+    };
+    // A pattern computed by an evaluation. Most later evaluations compute the same one.
+    if let (Name::Matches | Name::Find | Name::FindAll, [Value::String(text), Value::String(pattern), rest @ ..]) =
+        (call.function.name, &*args)
+        && matches!(rest, [] | [Value::Int(_)])
+        && !matches!(call.kind, CallKind::Regex(_))
+    {
+        let searched = patterns.with(pattern, |regex| searched(call.function.name, regex, text, rest.first()));
+        return searched.unwrap_or_else(|error| match call.function.name {
+            Name::Matches => Value::error(error),
+            _ => Value::error(format!("Illegal regex: {error}")),
+        });
+    }
+    if let (Some(release), [Value::String(text), Value::String(part), rest @ ..]) = (&call.release, &*args)
+        && let Some(offset) = offset(rest)
+        && let Some(error) =
+            strings::refused_offset(text, part, offset, call.function.name == Name::LastIndexOf, release)
+    {
+        return error;
+    }
+    match &call.kind {
+        CallKind::Singleton((wanted, f)) => {
+            if standard::has(&args[0], *wanted) {
+                f(args)
+            } else if standard::receives(&args[0]) {
+                Value::no_such_overload()
+            } else {
+                Value::error(format!("no such overload: {}", call.function.text))
+            }
+        }
+        CallKind::Guarded { overload, unguarded, .. } => {
+            let lenient = *unguarded || call.function.name == Name::NotStrictlyFalse && args[0].is_error();
+            if !lenient && !takes(overload, args) {
+                return bindings::unmatched(call.function, args);
+            }
+            bindings::call(call.function, overload, args)
+        }
+        CallKind::Dispatch(overloads) => match overloads.iter().find(|overload| takes(overload, args)) {
+            Some(overload) => bindings::call(call.function, overload, args),
+            None => bindings::unmatched(call.function, args),
+        },
+        CallKind::Regex(constant) => constant.with(|compiled| match (&args[0], compiled) {
+            (_, Err(error)) => Value::error(error),
+            (receiver, Ok(regex)) => match inner_text(receiver) {
+                Some(Value::String(text)) => searched(call.function.name, regex, &text, args.get(2)),
+                _ => Value::no_such_overload(),
+            },
+        }),
+    }
+}
+
+/// Returns the string that a constant pattern is matched against. Upstream's `MatchesRegexOptimization` accepts every
+/// value whose Go value is a string: names of types, and the values in optionals.
+fn inner_text<'a>(value: &Value<'a>) -> Option<Value<'a>> {
+    match value {
+        Value::String(_) => Some(value.clone()),
+        Value::Type(ty) => Some(Value::text(ty.name())),
+        Value::Optional(Some(inner)) => inner_text(inner),
+        _ => None,
+    }
+}
+
+/// Returns the matches of a regular expression, at most `most`.
+fn searched<'a>(function: Name, regex: &Regex, text: &Text<'a>, most: Option<&Value<'a>>) -> Value<'a> {
+    let part = |part: &str| Value::String(text.part(part));
+    match (function, most) {
+        (Name::Matches, _) => Value::Bool(regex.is_match(text)),
+        (Name::Find, _) => regex.find(text).map_or_else(|| Value::text(""), part),
+        (_, None) => Value::list(regex.find_all(text, -1).into_iter().map(part).collect()),
+        (_, Some(Value::Int(most))) => Value::list(regex.find_all(text, *most).into_iter().map(part).collect()),
+        _ => Value::no_such_overload(),
+    }
+}
