@@ -8,7 +8,7 @@
 //!     error: invalid character 'k' looking for beginning of value (6b696e643a2078)");
 //! ```
 
-use crate::{Change, Release, names};
+use crate::{AskedRelease, Change, Release, names};
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_schema::parse_group_version;
 use kubeshape_value::Value;
@@ -205,14 +205,16 @@ pub fn check_name(url: Url<'_>) -> Result<(), String> {
 
 /// Returns the error of an update of a kind whose updates must say which version they replace
 /// (`AllowUnconditionalUpdate`, `Update` of the generic registry). The server checks nothing else then.
-pub fn missing_version(object: Value<'_>, release: Release) -> Option<Error> {
-    let path = Path::Base("metadata");
-    let is_json = Change::ValuesInJson.is_in(release);
-    let zero = if is_json { BadValue::Json("0".to_owned()) } else { BadValue::Printed("0x0".to_owned()) };
+pub fn missing_version(object: Value<'_>, release: &AskedRelease) -> Option<Error> {
     let version = text_of(object, "resourceVersion");
     // Go's number 0 is no version.
-    let is_missing = version.bytes().all(|byte| byte == b'0');
-    is_missing.then(|| Error::invalid(&path.child("resourceVersion"), zero, "must be specified for an update", 0))
+    if version.bytes().any(|byte| byte != b'0') {
+        return None;
+    }
+    let is_json = release.has(Change::ValuesInJson);
+    let zero = if is_json { BadValue::Json("0".to_owned()) } else { BadValue::Printed("0x0".to_owned()) };
+    let path = Path::Base("metadata");
+    Some(Error::invalid(&path.child("resourceVersion"), zero, "must be specified for an update", 0))
 }
 
 /// Returns the key of an object in upstream's store, as messages show it: `/registry/pods/default/a`.

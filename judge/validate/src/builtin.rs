@@ -106,7 +106,7 @@ impl BuiltInKind {
     /// Returns the error of an update (PUT) without the version that it replaces, if the kind requires one:
     /// [`missing_version`](crate::body::missing_version).
     pub fn missing_version(&self, object: Value<'_>) -> Option<Error> {
-        if self.row.needs_version { crate::body::missing_version(object, self.release) } else { None }
+        if self.row.needs_version { crate::body::missing_version(object, &self.release) } else { None }
     }
 
     /// Returns whether objects have a generation.

@@ -62,6 +62,9 @@ pub struct Strategy {
 /// Returns the errors of expressions in an object, which may replace another one, in a release.
 pub type Expressions = fn(Value<'_>, Option<Value<'_>>, Release) -> Vec<Error>;
 
+/// The beginning of the API versions whose objects have expressions.
+const ADMISSION: &str = "admissionregistration.k8s.io/";
+
 /// How a decoded object is printed.
 type Print<'a> = fn(&Typed, Value<'a>, &'a Bump) -> Value<'a>;
 

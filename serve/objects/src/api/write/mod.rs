@@ -426,7 +426,7 @@ impl Call<'_> {
         }
         let release = self.api.registry.settings().release;
         if !self.strategy.allows_unconditional_updates()
-            && let Some(error) = body::missing_version(object, release)
+            && let Some(error) = body::missing_version(object, &release.into())
         {
             return Err(Status::invalid(&self.served.group, &self.served.plural, name, &[error]));
         }
