@@ -96,7 +96,9 @@ pub fn check_kind(api_version: &str, kind: &str, object: Value<'_>) -> Result<()
     // Whether the server has a type of this name is known only if the name or the group does not exist.
     let has_kind = |name: &str| crate::builtin::BuiltInKind::new(group, name, Release::DEFAULT).is_some();
     let is_version = if group.is_empty() { version == "v1" } else { has_versions(group) };
-    let is_registered = is_version && (has_kind(found_kind) || is_shared(group, found_kind));
+    // The kind of the endpoint may belong to another server, which has its own scheme.
+    let is_own = found_kind == kind && api_version.rsplit_once('/').is_some_and(|(own, _)| own == group);
+    let is_registered = is_own || is_version && (has_kind(found_kind) || is_shared(group, found_kind));
     if !is_registered && (found != api_version || found_kind != kind) {
         return Err(format!(
             "{found_kind} in version {} cannot be handled as a {kind}: no kind {} is registered for version {} in scheme \"{SCHEME}\"",

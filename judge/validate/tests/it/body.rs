@@ -36,6 +36,11 @@ fn the_kind_must_be_that_of_the_endpoint() {
     let other = "StatefulSet in version \"v1\" cannot be handled as a Deployment: converting (v1.StatefulSet) to \
                  (apps.Deployment): unknown conversion";
     assert_eq!(refusal(json!({"kind": "StatefulSet"})).as_deref(), Some(other));
+    let crd = json!({"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "CustomResourceDefinition"});
+    let version = "the API version in the data (apiextensions.k8s.io/v1beta1) does not match the expected API version \
+                   (apiextensions.k8s.io/v1)";
+    let refused = body::check_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", crd.to_value(&arena)).err();
+    assert_eq!(refused.as_deref(), Some(version));
     let version = "the API version in the data (apps/v1beta1) does not match the expected API version (apps/v1)";
     assert_eq!(refusal(json!({"apiVersion": "apps/v1beta1", "kind": "Deployment"})).as_deref(), Some(version));
 }
