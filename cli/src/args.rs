@@ -24,7 +24,7 @@ pub(crate) use check::{AgainstStatus, CheckArgs, CheckLevel};
 #[cfg(feature = "cluster")]
 pub(crate) use cluster::{CacheArgs, CacheCommand, PullArgs};
 pub(crate) use diff::DiffArgs;
-pub(crate) use docs::{DocsArgs, DocsFormat};
+pub(crate) use docs::{DocsArgs, DocsFormat, Nested};
 pub(crate) use explore::{ExploreArgs, GraphArgs, GraphFormat};
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, ReportArgs, allowable, selector};
 pub(crate) use lifecycle::{

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 Examples:
   kubeshape docs config/crd/bases -o docs/api
   kubeshape docs crds/ -o site --to html
+  kubeshape docs crds/ -o docs/api --nested linked
   kubeshape docs crds/ -o book --to mdbook && mdbook build book
   kubeshape docs --print-template page.md > templates/page.md
   kubeshape docs crds/ -o docs/api --template templates/")]
@@ -35,6 +36,10 @@ pub(crate) struct DocsArgs {
     /// Format of the pages
     #[arg(long, value_name = "FORMAT", default_value = "markdown")]
     pub(crate) to: DocsFormat,
+
+    /// Where the fields of nested objects are
+    #[arg(long, value_name = "WHERE", default_value = "inline")]
+    pub(crate) nested: Nested,
 
     /// Title of the index
     #[arg(long, value_name = "TEXT", default_value = "API reference")]
@@ -71,4 +76,13 @@ pub(crate) enum DocsFormat {
     Html,
     /// A book for mdBook
     Mdbook,
+}
+
+/// Where a page has the fields of nested objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Nested {
+    /// All fields in one list: each object is followed by its fields
+    Inline,
+    /// A section per object, with links from the field to the section
+    Linked,
 }

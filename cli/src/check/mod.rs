@@ -18,7 +18,7 @@ use crate::definitions::Definitions;
 use crate::error::Fatal;
 use crate::input::{Filter, Gathered, Input, Source, check_once, gather};
 use crate::output::Stage;
-use crate::report::{Claims, Setup, Ui, print};
+use crate::report::{Answers, Claims, Setup, Ui, print};
 use fix::Fix;
 use kubeshape_check::{Check, Costs, Releases};
 use kubeshape_input::{Code, Finding, Limits};
@@ -282,6 +282,11 @@ impl Run<'_> {
         self.counts.accepted += usize::from(report.is_accepted());
         if !report.is_accepted() || self.releases.is_range() || self.args.verbose {
             self.ui.verdict(&format!("{}: {}", verdict.label(), verdict.text));
+        }
+        if self.releases.is_range() {
+            let each = report.answers.iter();
+            let releases = each.map(|answer| (answer.release.to_string(), [answer.errors, answer.warnings]));
+            self.ui.answers(&Answers { name: verdict.label().to_owned(), releases: releases.collect() });
         }
         let answers: serde_json::Map<_, _> = report
             .answers

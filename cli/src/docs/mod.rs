@@ -75,6 +75,9 @@ impl Command for DocsArgs {
             return Err(Fatal::Usage("the pages need a folder: give -o FOLDER".to_owned()));
         };
         let templates = Templates::read(self.template.as_deref(), self.to)?;
+        for unused in &templates.unused {
+            session.remark(unused);
+        }
         let texts = read_all(&self.inputs, Missing::Error, session);
         let mut api = Api::default();
         for text in &texts {
@@ -193,7 +196,7 @@ impl Site<'_> {
             return Err(Fatal::Internal { input: "the input".to_owned() });
         };
         let name = self.page_name(own.kind);
-        let mut context = own.page(known);
+        let mut context = own.page(known, self.args.nested);
         // A version is compared with those next to it.
         let beside = [at.checked_add(1), at.checked_sub(1)];
         let beside = beside.into_iter().flatten().filter_map(|at| versions.get(at));

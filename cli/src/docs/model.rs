@@ -5,16 +5,19 @@
 
 use super::names::Anchors;
 use super::prose;
+use crate::args::Nested;
 use crate::show::Lifecycles;
 use kubeshape::Kind;
 use kubeshape_js::Session;
 use kubeshape_schema::Bump;
 use kubeshape_show::explain::{Field, RULE, Rule, fields, root};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An example with more lines shows only the required fields.
 const LONGEST_SAMPLE: usize = 60;
+/// The beginning of the anchor of a section: `fields.spec.ports`. Anchors of fields begin with a dot.
+const SECTION: &str = "fields";
 /// Differences of versions that are listed of each kind.
 const MOST_DIFFERENCES: usize = 200;
 
@@ -50,9 +53,12 @@ impl<'k> Fields<'k> {
     }
 
     /// Returns the kind with its fields. `pages` has its input.
-    pub(super) fn page(&self, pages: &mut Session) -> Value {
+    pub(super) fn page(&self, pages: &mut Session, nested: Nested) -> Value {
         let kind = self.kind;
         let lifecycles = Lifecycles::of(kind);
+        let parents = if nested == Nested::Linked { parents(&self.all) } else { Vec::new() };
+        let has_fields: BTreeSet<usize> = parents.iter().copied().flatten().collect();
+        let section = |at: usize| self.anchors.get(at).map(|anchor| format!("{SECTION}{anchor}"));
         let fields = self.all.iter().zip(&self.anchors).enumerate().map(|(at, (field, anchor))| {
             // Of other fields, the explorer knows nothing more.
             let has_more = is_shared(field) || !field.rules.is_empty() || !field.each_rules.is_empty();
@@ -67,6 +73,7 @@ impl<'k> Fields<'k> {
                 out.insert("required".to_owned(), json!(field.required));
                 out.insert("merge".to_owned(), json!(known["merge"].as_str().filter(|_| is_shared(field))));
                 out.insert("lifecycle".to_owned(), json!(lifecycle));
+                out.insert("section".to_owned(), json!(has_fields.contains(&at).then(|| section(at)).flatten()));
             }
             out
         });
@@ -74,10 +81,31 @@ impl<'k> Fields<'k> {
         let mut out = summary(kind);
         if let (Some(out), Value::Object(own)) = (out.as_object_mut(), facts(&self.root, &Value::Null)) {
             out.extend(own);
+            if nested == Nested::Linked {
+                out.insert("sections".to_owned(), self.sections(&parents, &fields));
+            }
             out.insert("fields".to_owned(), fields.into());
             out.insert("example".to_owned(), example(kind, pages));
         }
         out
+    }
+
+    /// Returns the objects with their own fields: first the object itself, then nested ones in their order.
+    fn sections(&self, parents: &[Option<usize>], fields: &[Value]) -> Value {
+        let mut sections: BTreeMap<Option<usize>, Vec<&Value>> = BTreeMap::new();
+        for (parent, field) in parents.iter().zip(fields) {
+            sections.entry(*parent).or_default().push(field);
+        }
+        let section = |(parent, own): (Option<usize>, Vec<&Value>)| {
+            let of = |all: &[String]| parent.and_then(|at| all.get(at).cloned());
+            json!({
+                "path": parent.and_then(|at| self.all.get(at)).map(|field| &field.path),
+                "field": of(&self.anchors),
+                "anchor": of(&self.anchors).map(|anchor| format!("{SECTION}{anchor}")),
+                "fields": own,
+            })
+        };
+        sections.into_iter().map(section).collect()
     }
 
     /// Returns the differences from another version.
@@ -119,6 +147,21 @@ impl<'k> Fields<'k> {
             "left": left.iter().sum::<usize>(),
         })
     }
+}
+
+/// Returns the index of the field that each field belongs to. A field follows its parent.
+fn parents(fields: &[Field]) -> Vec<Option<usize>> {
+    let mut open: Vec<usize> = Vec::new();
+    let mut out = Vec::with_capacity(fields.len());
+    for (at, field) in fields.iter().enumerate() {
+        let is_parent = |of: &usize| fields.get(*of).is_some_and(|of| is_below(&field.path, &of.path));
+        while open.last().is_some_and(|of| !is_parent(of)) {
+            open.pop();
+        }
+        out.push(open.last().copied());
+        open.push(at);
+    }
+    out
 }
 
 /// Returns what all lists say about a kind.

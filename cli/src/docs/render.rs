@@ -26,12 +26,22 @@ pub(super) const POLICY: &str =
 
 /// Longer defaults are cut in tables.
 const LONGEST_CELL: usize = 60;
-/// The maximum size of a template.
+/// The maximum size of a template in bytes.
 const LARGEST: u64 = 4 << 20;
+/// The maximum size of a page in bytes.
+const LARGEST_PAGE: usize = 256 << 20;
+/// The instructions that a template may run: these, and more for each value that it gets.
+const FUEL: u64 = 2_000_000;
+/// The instructions for each value.
+const FUEL_OF_VALUE: u64 = 2_000;
 
 /// The templates of a run.
 #[derive(Debug)]
-pub(super) struct Templates(Environment<'static>);
+pub(super) struct Templates {
+    environment: Environment<'static>,
+    /// Files of the folder that are not used, each with the reason.
+    pub(super) unused: Vec<String>,
+}
 
 impl Templates {
     /// Returns the built-in templates, and those of a folder in their place. Other files of the folder can be included.
@@ -58,40 +68,103 @@ impl Templates {
         for (name, text) in BUILT_IN {
             environment.add_template(name, text).map_err(|error| invalid(&error))?;
         }
-        if let Some(folder) = folder {
-            add(&mut environment, folder, format)?;
-        }
-        Ok(Templates(environment))
+        let unused = folder.map(|folder| add(&mut environment, folder, format)).transpose()?.unwrap_or_default();
+        Ok(Templates { environment, unused })
     }
 
     /// Renders a template.
     ///
     /// # Errors
-    /// The template fails.
+    /// The template fails, runs for too long, or prints too much.
     pub(super) fn render(&self, name: &str, context: &serde_json::Value) -> Result<String, Fatal> {
-        let template = self.0.get_template(name).map_err(|error| invalid(&error))?;
-        let text = template.render(Serde(context)).map_err(|error| invalid(&error))?;
+        let mut environment = self.environment.clone();
+        environment.set_fuel(Some(FUEL.saturating_add(FUEL_OF_VALUE.saturating_mul(values(context)))));
+        let template = environment.get_template(name).map_err(|error| invalid(&error))?;
+        let mut page = Page(Vec::new());
+        let rendered = template.render_captured_to(Serde(context), &mut page).map(drop);
+        rendered.map_err(|error| {
+            if page.is_full() {
+                return Fatal::Usage(format!("--template: {name} prints more than {LARGEST_PAGE} bytes on one page"));
+            }
+            invalid(&error)
+        })?;
+        let text = String::from_utf8(page.0).unwrap_or_default();
         let is_markdown = Path::new(name).extension().is_some_and(|end| end == "md");
         Ok(if is_markdown { tidy(&text) } else { text.trim_start().trim_end().to_owned() + "\n" })
     }
 }
 
-/// Adds the templates of a folder.
-fn add(environment: &mut Environment<'static>, folder: &Path, format: DocsFormat) -> Result<(), Fatal> {
+/// A page that is written up to its maximum size.
+struct Page(Vec<u8>);
+
+impl Page {
+    fn is_full(&self) -> bool {
+        self.0.len() >= LARGEST_PAGE
+    }
+}
+
+impl std::io::Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let most = bytes.len().min(LARGEST_PAGE - self.0.len());
+        self.0.extend_from_slice(&bytes[..most]);
+        // Nothing was written of some bytes: the writer is full.
+        Ok(most)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns the number of values in a context.
+fn values(context: &serde_json::Value) -> u64 {
+    let mut todo = vec![context];
+    let mut count = 0;
+    while let Some(value) = todo.pop() {
+        count += 1;
+        match value {
+            serde_json::Value::Array(items) => todo.extend(items),
+            serde_json::Value::Object(members) => todo.extend(members.values()),
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Adds the templates of a folder. Returns the files that are no templates, each with the reason.
+fn add(environment: &mut Environment<'static>, folder: &Path, format: DocsFormat) -> Result<Vec<String>, Fatal> {
     let failed = |error: std::io::Error| Fatal::Read { path: folder.to_owned(), message: error.to_string() };
-    let mut names = Vec::new();
+    let own = format.templates();
+    let (mut names, mut unused) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let metadata = std::fs::metadata(entry.path()).map_err(failed)?;
         let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
-        if !metadata.is_file() || name.starts_with('.') || metadata.len() > LARGEST {
+        if !metadata.is_file() || name.starts_with('.') {
             continue;
         }
-        let Ok(text) = String::from_utf8(std::fs::read(entry.path()).map_err(failed)?) else { continue };
+        let read = || -> Result<Result<String, String>, Fatal> {
+            if metadata.len() > LARGEST {
+                let size = metadata.len();
+                return Ok(Err(format!("it has {size} bytes, and a template has at most {LARGEST}")));
+            }
+            let bytes = std::fs::read(entry.path()).map_err(failed)?;
+            Ok(String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()))
+        };
+        let text = match read()? {
+            Ok(text) => text,
+            Err(why) => {
+                let text = format!("--template {}: {name} is not used: {why}", folder.display());
+                if own.contains(&name.as_str()) {
+                    return Err(Fatal::Usage(text));
+                }
+                unused.push(text);
+                continue;
+            }
+        };
         environment.add_template_owned(name.clone(), text).map_err(|error| invalid(&error))?;
         names.push(name);
     }
-    let own = format.templates();
     if !names.iter().any(|name| own.contains(&name.as_str())) {
         let own = own.join(", ");
         return Err(Fatal::Usage(format!(
@@ -99,16 +172,29 @@ fn add(environment: &mut Environment<'static>, folder: &Path, format: DocsFormat
             folder.display()
         )));
     }
-    Ok(())
+    unused.sort();
+    Ok(unused)
 }
 
 fn invalid(error: &Error) -> Fatal {
+    // An error in an included template is behind that of the template that includes it.
+    let mut error = error;
+    while let Some(cause) = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<Error>()) {
+        error = cause;
+    }
     let place = match (error.name(), error.line()) {
         (Some(name), Some(line)) => format!("{name}:{line}: "),
         _ => String::new(),
     };
-    let detail =
-        error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind()));
+    let detail = match (error.kind(), error.detail()) {
+        (ErrorKind::OutOfFuel, _) => {
+            "the template runs for too long: it may run 2,000,000 instructions, and 2,000 for each value that it gets; \
+             look for loops in loops"
+                .to_owned()
+        }
+        (kind, None) => kind.to_string(),
+        (kind, Some(detail)) => format!("{kind}: {detail}"),
+    };
     Fatal::Usage(format!("--template: {place}{detail}"))
 }
 
@@ -224,7 +310,7 @@ mod tests {
     fn built_in_templates_are_valid_and_complete() {
         let templates = Templates::read(None, DocsFormat::Markdown).expect("templates");
         for (name, _) in BUILT_IN {
-            assert!(templates.0.get_template(name).is_ok(), "{name}");
+            assert!(templates.environment.get_template(name).is_ok(), "{name}");
         }
         for format in [DocsFormat::Markdown, DocsFormat::Html, DocsFormat::Mdbook] {
             for name in format.templates() {

@@ -15,6 +15,17 @@ pub(crate) struct Document {
     /// What was found, in order.
     pub(super) entries: Vec<Entry>,
     pub(super) plans: Vec<Upgrade>,
+    /// What several releases say of each definition, in order.
+    pub(super) answers: Vec<Answers>,
+}
+
+/// What releases say of a definition.
+#[derive(Clone, Debug)]
+pub(crate) struct Answers {
+    /// The name of the definition.
+    pub(crate) name: String,
+    /// The releases, the oldest first, each with the numbers of errors and warnings.
+    pub(crate) releases: Vec<(String, [usize; 2])>,
 }
 
 /// A finding.
@@ -88,6 +99,11 @@ impl Document {
     /// Adds the verdict on one definition or on the run.
     pub(crate) fn verdict(&mut self, text: &str) {
         self.verdicts.push(text.to_owned());
+    }
+
+    /// Adds what several releases say of a definition.
+    pub(crate) fn answers(&mut self, answers: Answers) {
+        self.answers.push(answers);
     }
 
     /// Adds a block of code to the last finding.

@@ -2,7 +2,7 @@
 
 use super::document::{Block, Document, Entry, severity};
 use super::markup::html as escaped;
-use super::render;
+use super::{matrix, render};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use kubeshape_diff::Class;
 use sha2::{Digest, Sha256};
@@ -41,8 +41,9 @@ pub(crate) fn print(document: &Document) -> String {
         let _ = writeln!(out, "<ul>\n{}</ul>", items.collect::<String>());
     }
     out.push_str("</header>\n");
-    filters(document, &kinds, &mut out);
     out.push_str("<main>\n");
+    filters(document, &kinds, &mut out);
+    matrix::to_html(document, &mut out);
     changes(document, &mut out);
     if document.entries.iter().any(|entry| entry.is_finding) {
         out.push_str("<section>\n<h2>Findings</h2>\n");
@@ -78,7 +79,7 @@ fn filters(document: &Document, kinds: &BTreeMap<&str, usize>, out: &mut String)
     if document.entries.iter().filter(|entry| entry.is_finding).count() < 2 {
         return;
     }
-    out.push_str("<form>\n<fieldset>\n<legend>Show</legend>\n");
+    out.push_str("<fieldset class=\"filters\">\n<legend>Show</legend>\n");
     for (count, name) in document.counts.iter().zip(["error", "warning", "note"]).filter(|(count, _)| **count > 0) {
         let _ = writeln!(
             out,
@@ -93,7 +94,7 @@ fn filters(document: &Document, kinds: &BTreeMap<&str, usize>, out: &mut String)
         }
         out.push_str("</select></label>\n");
     }
-    out.push_str("</fieldset>\n</form>\n");
+    out.push_str("</fieldset>\n");
 }
 
 /// A field in the tree of changes.

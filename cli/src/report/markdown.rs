@@ -4,14 +4,14 @@ use super::clean::clean;
 use super::document::{Document, Entry};
 use super::losses::count;
 use super::markup::{cell_code, code, fenced, markdown as escaped};
-use super::render;
+use super::{matrix, render};
 use kubeshape_diff::Class;
 use kubeshape_schema::Level;
 use std::fmt::Write;
 
 /// The headers of the tables of changes and of other findings.
-const CHANGES: &str = "| class | change | where |\n|---|---|---|";
-const FINDINGS: &str = "| | finding | where |\n|---|---|---|";
+const CHANGES: &str = "| class | change | where |\n| --- | --- | --- |";
+const FINDINGS: &str = "| | finding | where |\n| --- | --- | --- |";
 
 /// The maximum length of the document. A comment on GitHub can have 65,536 characters.
 const MOST: usize = 60_000;
@@ -34,6 +34,12 @@ pub(crate) fn print(document: &Document) -> String {
         if !is_cut {
             let _ = writeln!(out, "- {}", escaped(verdict));
         }
+    }
+    let matrix = matrix::to_markdown(document);
+    if out.len() + matrix.len() <= MOST / 2 {
+        out.push_str(&matrix);
+    } else {
+        is_cut |= !matrix.is_empty();
     }
     for entry in &document.entries {
         let is_cosmetic = entry.change.as_ref().is_some_and(|change| change.class == Class::Cosmetic);

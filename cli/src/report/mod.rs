@@ -19,6 +19,7 @@ mod line;
 mod losses;
 mod markdown;
 pub(crate) mod markup;
+mod matrix;
 mod releases;
 mod render;
 mod sarif;
@@ -29,7 +30,7 @@ mod wrap;
 
 pub(crate) use capped::Capped;
 pub(crate) use claims::Claims;
-pub(crate) use document::Changed;
+pub(crate) use document::{Answers, Changed};
 pub(crate) use file::Report;
 pub(crate) use line::{is_finding, write_line};
 pub(crate) use releases::{of_releases, on_some};

@@ -1,7 +1,7 @@
 //! Standard output and standard error.
 
 use super::clean;
-use super::document::{Changed, Document};
+use super::document::{Answers, Changed, Document};
 use super::junit::Junit;
 use super::losses::{Losses, examples, thousands};
 use super::render::{self, Appearance};
@@ -535,6 +535,16 @@ impl Ui {
         }
         if self.is_document() {
             self.document.verdict(text);
+        }
+    }
+
+    /// Adds what several releases say of a definition to documents.
+    pub(crate) fn answers(&mut self, answers: &Answers) {
+        if let Some(file) = self.file() {
+            file.answers(answers);
+        }
+        if self.is_document() {
+            self.document.answers(answers.clone());
         }
     }
 

@@ -9,12 +9,13 @@ use crate::session::types::registry;
 use crate::session::{Command, Common, Session, text, types};
 use kubeshape_input::Code;
 use kubeshape_lifecycle::warn::Schemas;
-use kubeshape_registry::Kind;
+use kubeshape_registry::{Declarations, Kind};
 use kubeshape_schema::{did_you_mean, nearest};
 use kubeshape_show::explain::{self as pages, Candidate, Field, Gvr, More, Options, Request};
 use kubeshape_smd::Value;
 use kubeshape_validate::builtin::Share;
 use serde_json::json;
+use std::cell::RefCell;
 use std::fmt::Write;
 
 /// `kubeshape explain`
@@ -45,20 +46,23 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
     };
     let gvr = kind.gvr(resource);
     let lifecycles = Lifecycles::of(kind);
+    let declarations = RefCell::new(kind.declarations());
     let mut page = String::new();
     let answer = if args.index || args.format == ExplainFormat::Json {
         let known = if args.format == ExplainFormat::Json { kind.losses() } else { Vec::new() };
         pages::fields(document, gvr, &path).map(|fields| {
             for field in fields {
                 match args.format {
-                    ExplainFormat::Json => json_line(&field, kind, &lifecycles, &known, &mut page),
+                    ExplainFormat::Json => {
+                        json_line(&field, kind, (&lifecycles, &declarations), &known, &mut page);
+                    }
                     ExplainFormat::Text => line(&field, &lifecycles, &mut page),
                 }
             }
         })
     } else {
         let known = if args.more { kind.losses() } else { Vec::new() };
-        let more = |pointer: &str| beyond(kind, &lifecycles, pointer, &known);
+        let more = |pointer: &str| beyond(kind, (&lifecycles, &declarations), pointer, &known);
         let more = args.more.then_some(&more as More<'_>);
         let told = pages::plaintext(document, gvr, &path, Options { recursive: args.recursive, more }, &mut page);
         if args.more && path.is_empty() {
@@ -101,16 +105,19 @@ fn near(document: Value<'_>, gvr: Gvr<'_>, path: &[&str]) -> Vec<String> {
     nearest(name, names.map(|name| name.trim_end_matches(['[', ']', '{', '}'])))
 }
 
+/// The lifecycles and the declarations of the fields of a kind.
+type Known<'k> = (&'k Lifecycles<'k>, &'k RefCell<Declarations<'k>>);
+
 /// Returns what is known about a field in addition to what a server publishes: its lifecycle, where it is declared, and
 /// what OpenAPI v2 loses of it. The losses are in order.
 fn beyond(
     kind: &Kind,
-    lifecycles: &Lifecycles<'_>,
+    (lifecycles, declarations): Known<'_>,
     pointer: &str,
     losses: &[(String, String)],
 ) -> Vec<(String, String)> {
     let mut out: Vec<(String, String)> = lifecycles.at(pointer).into_iter().collect();
-    let Some(declared) = kind.declared(pointer) else { return out };
+    let Some(declared) = declarations.borrow_mut().at(pointer) else { return out };
     let schema = declared.pointer();
     let first = losses.partition_point(|(at, _)| **at < *schema);
     let below = losses[first..].iter().take_while(|(at, _)| at.starts_with(&schema));
@@ -163,7 +170,7 @@ fn line(field: &Field, lifecycles: &Lifecycles<'_>, out: &mut String) {
 }
 
 /// Returns a field as a JSON object on one line.
-fn json_line(field: &Field, kind: &Kind, lifecycles: &Lifecycles<'_>, losses: &[(String, String)], out: &mut String) {
+fn json_line(field: &Field, kind: &Kind, known: Known<'_>, losses: &[(String, String)], out: &mut String) {
     let facts = |facts: &[(String, String)]| -> Vec<_> {
         facts.iter().map(|(name, text)| json!({"name": name, "value": text})).collect()
     };
@@ -175,7 +182,7 @@ fn json_line(field: &Field, kind: &Kind, lifecycles: &Lifecycles<'_>, losses: &[
         "required": field.required,
         "description": field.description,
         "facts": facts(&field.facts),
-        "more": facts(&beyond(kind, lifecycles, &field.pointer, losses)),
+        "more": facts(&beyond(kind, known, &field.pointer, losses)),
     });
     let _ = writeln!(out, "{line}");
 }

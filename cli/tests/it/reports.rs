@@ -136,6 +136,34 @@ fn objects_and_definitions_are_judged_on_a_page() {
 }
 
 #[test]
+fn several_releases_are_a_matrix() {
+    let folder = folder();
+    let odd = OLD.replace("tabs", "odds").replace("Tab", "Odd").replace(
+        "type: object\n            properties",
+        "type: object\n            x-kubernetes-validations: [{rule: \"quantity('1').isInteger() || self.size > 0\"}]\n            properties",
+    );
+    folder.write("both/a.yaml", odd).write("both/b.yaml", OLD);
+    let run = folder.run("check both --kubernetes 1.28..1.30 --output-format html");
+    let page = body(&run.out);
+    let head = "<tr><td></td><th scope=\"col\">1.28</th><th scope=\"col\">1.29</th><th scope=\"col\">1.30</th></tr>";
+    assert!(page.contains(head), "{page}");
+    let row = "<th scope=\"row\"><code>tabs.example.com</code></th><td class=\"good\">✓</td><td class=\"good\">✓</td>";
+    assert!(page.contains(row), "{page}");
+    let row = "<th scope=\"row\"><code>odds.example.com</code></th><td class=\"bad\">✗ 1</td><td class=\"good\">✓</td>";
+    assert!(page.contains(row), "{page}");
+    // The finding that only one release has follows its definition, and leads to its details.
+    let row = "<code>both/a.yaml:19:48</code></a></th><td class=\"bad\">✗</td><td class=\"none\"></td>";
+    assert!(page.contains("<tr class=\"of\"><th scope=\"row\"><a href=\"#f0\">") && page.contains(row), "{page}");
+    let run = folder.run("check both --kubernetes 1.28..1.30 --output-format markdown");
+    let table = "| | 1.28 | 1.29 | 1.30 |\n| --- | :-: | :-: | :-: |\n| `odds.example.com` | ✗ 1 | ✓ | ✓ |\n";
+    assert!(run.out.contains(table), "{}", run.out);
+    assert!(run.out.contains("`both/a.yaml:19:48` | ✗ | | |\n| `tabs.example.com` | ✓ | ✓ | ✓ |\n"), "{}", run.out);
+    // One release needs no matrix.
+    let run = folder.run("check both --kubernetes 1.30 --output-format html");
+    assert!(!body(&run.out).contains("<table"), "{}", run.out);
+}
+
+#[test]
 fn steps_of_an_upgrade_are_a_list() {
     let folder = folder();
     let run = folder.run("upgrade old.yaml new.yaml --output-format html");

@@ -97,6 +97,7 @@ pub use object::{FieldSet, Object, Owner, describe, managed};
 pub use operations::Comparison;
 pub use options::{Now, WriteOptions};
 pub use registry::{Family, Profile, Registry, Settings, SmdCompat};
+pub use schema_location::Declarations;
 pub use validate::{Judgement, Request, Requests};
 
 pub use kubeshape_schema::field;

@@ -6,6 +6,7 @@ use crate::kind::Kind;
 use crate::location::Location;
 use kubeshape_smd::schema::{Atom, Schema};
 use kubeshape_yaml::{Kind as NodeKind, Node};
+use std::collections::BTreeMap;
 
 /// The maximum number of references in a row. More are treated as a cycle.
 const MOST_REFERENCES: usize = 64;
@@ -17,40 +18,126 @@ pub(crate) fn location(kind: &Kind, steps: &[String]) -> Option<Location> {
     }
     let definition = kind.definition();
     let root = definition.location().node();
-    let node = |at: Option<u32>| at.map(|at| root.document().node(at));
-    let found = match definition.form() {
-        Form::CustomResource(_) => openapi(None, node(kind.schema)?, steps),
-        Form::OpenApi(_) => openapi(Some(root), node(kind.schema)?, steps),
-        Form::Smd => smd(definition, root, kind.type_name(), steps),
+    let get = &mut Node::get;
+    let found = match start(kind) {
+        Some((references, schema)) => openapi(references, schema, steps, get),
+        None => smd(definition, root, kind.type_name(), steps),
     };
     found.map(|node| definition.location().at(node))
 }
 
+/// Returns where references lead, and the schema of a kind. `None` if the kind has no OpenAPI schema.
+fn start(kind: &Kind) -> Option<(Option<Node<'_>>, Node<'_>)> {
+    let root = kind.definition().location().node();
+    let references = match kind.definition().form() {
+        Form::CustomResource(_) => None,
+        Form::OpenApi(_) => Some(root),
+        Form::Smd => return None,
+    };
+    Some((references, root.document().node(kind.schema?)))
+}
+
+/// Returns a member of a mapping.
+type Get<'g, 'a> = dyn FnMut(Node<'a>, &str) -> Option<Node<'a>> + 'g;
+
 /// Follows the steps of a value down a schema; references lead into `root`.
-fn openapi<'a>(root: Option<Node<'a>>, schema: Node<'a>, steps: &[String]) -> Option<Node<'a>> {
-    let mut at = followed(root, schema)?;
+fn openapi<'a>(root: Option<Node<'a>>, schema: Node<'a>, steps: &[String], get: &mut Get<'_, 'a>) -> Option<Node<'a>> {
+    let mut at = followed(root, schema, get)?;
     for step in steps {
-        let property = at.get("properties").and_then(|properties| properties.get(step));
-        let additional = || at.get("additionalProperties").filter(|schema| schema.kind() == NodeKind::Map);
-        let item = || at.get("items").filter(|_| step.bytes().all(|byte| byte.is_ascii_digit()));
-        at = followed(root, property.or_else(item).or_else(additional)?)?;
+        at = below(root, at, step, get)?;
     }
     Some(at)
 }
 
+/// Follows one step down a schema that is no reference.
+fn below<'a>(root: Option<Node<'a>>, at: Node<'a>, step: &str, get: &mut Get<'_, 'a>) -> Option<Node<'a>> {
+    let property = at.get("properties").and_then(|properties| get(properties, step));
+    let additional = || at.get("additionalProperties").filter(|schema| schema.kind() == NodeKind::Map);
+    let item = || at.get("items").filter(|_| step.bytes().all(|byte| byte.is_ascii_digit()));
+    followed(root, property.or_else(item).or_else(additional)?, get)
+}
+
 /// Resolves a reference, also one that is the only item of `allOf`.
-fn followed<'a>(root: Option<Node<'a>>, schema: Node<'a>) -> Option<Node<'a>> {
+fn followed<'a>(root: Option<Node<'a>>, schema: Node<'a>, get: &mut Get<'_, 'a>) -> Option<Node<'a>> {
     let mut at = schema;
     for _ in 0..MOST_REFERENCES {
         let alone = || at.get("allOf").filter(|all| all.len() == 1)?.items().next()?.get("$ref");
         let Some(reference) = at.get("$ref").or_else(alone).and_then(Node::as_str) else { return Some(at) };
         let mut target = root?;
         for step in crate::locate::steps(reference.strip_prefix('#')?) {
-            target = target.get(&step)?;
+            target = get(target, &step)?;
         }
         at = target;
     }
     None
+}
+
+/// Finds where the schemas of many values of a kind are declared.
+///
+/// [`Kind::declared`] reads the fields next to the one that it looks for. This type reads them once, so that the work
+/// for all fields of a kind grows with their number.
+#[derive(Debug)]
+pub struct Declarations<'k> {
+    kind: &'k Kind,
+    /// The members of mappings that were read, by the index of the mapping.
+    members: BTreeMap<u32, BTreeMap<&'k str, u32>>,
+    /// The schemas that were found, by the JSON pointers of their values.
+    found: BTreeMap<String, Option<u32>>,
+    steps: usize,
+}
+
+impl<'k> Declarations<'k> {
+    /// Returns where the schema of the value at a JSON pointer into an object is declared, as [`Kind::declared`] does.
+    pub fn at(&mut self, pointer: &str) -> Option<Location> {
+        let location = self.kind.definition().location();
+        let Some((root, schema)) = start(self.kind).filter(|_| !self.kind.is_deduced()) else {
+            return self.kind.declared(pointer);
+        };
+        Some(location.at(self.find(root, schema, pointer)?))
+    }
+
+    /// Returns how many members of mappings were read, and how many steps of pointers were followed.
+    pub fn work(&self) -> usize {
+        self.steps
+    }
+
+    fn find(&mut self, root: Option<Node<'k>>, schema: Node<'k>, pointer: &str) -> Option<Node<'k>> {
+        // The longest part of the pointer whose schema is known.
+        let mut end = pointer.len();
+        let mut todo = Vec::new();
+        let mut at = loop {
+            self.steps += 1;
+            let known = pointer.get(..end).unwrap_or_default();
+            if let Some(found) = self.found.get(known) {
+                break found.map(|at| schema.document().node(at));
+            }
+            todo.push(end);
+            match known.rfind('/') {
+                Some(slash) => end = slash,
+                None => break Some(schema),
+            }
+        };
+        let Declarations { members, found, steps, .. } = self;
+        let mut get = |node: Node<'k>, key: &str| {
+            let members = members.entry(node.index()).or_insert_with(|| {
+                *steps += node.len();
+                node.pairs().map(|(key, value)| (key.text(), value.index())).collect()
+            });
+            members.get(key).map(|at| node.document().node(*at))
+        };
+        for end in todo.into_iter().rev() {
+            let known = pointer.get(..end).unwrap_or_default();
+            at = match known.rsplit_once('/') {
+                None => at.and_then(|at| followed(root, at, &mut get)),
+                Some((_, step)) => {
+                    let step = step.replace("~1", "/").replace("~0", "~");
+                    at.and_then(|at| below(root, at, &step, &mut get))
+                }
+            };
+            found.insert(known.to_owned(), at.map(Node::index));
+        }
+        at
+    }
 }
 
 /// Follows the steps of a value down a structured-merge-diff schema.
@@ -74,6 +161,11 @@ impl Kind {
     /// Returns where the schema of the value at a JSON pointer into an object is declared.
     pub fn declared(&self, pointer: &str) -> Option<Location> {
         location(self, &crate::locate::steps(pointer))
+    }
+
+    /// Returns what finds the declarations of many fields.
+    pub fn declarations(&self) -> Declarations<'_> {
+        Declarations { kind: self, members: BTreeMap::new(), found: BTreeMap::new(), steps: 0 }
     }
 }
 

@@ -1,15 +1,15 @@
 "use strict";
 // Shows the entries that have all words, and hides the others. The page works without this script.
-const form = document.getElementById("search");
-if (form) {
-  const input = form.querySelector("input");
-  const found = form.querySelector("output");
+const search = document.getElementById("search");
+if (search) {
+  const input = search.querySelector("input");
+  const found = search.querySelector("output");
   const entries = [...document.querySelectorAll(".entry")].map((element) => ({
     element,
     text: element.textContent.toLowerCase(),
   }));
   const groups = [...document.querySelectorAll(".group")];
-  const search = () => {
+  const show = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
     for (const { element, text } of entries) {
@@ -25,17 +25,16 @@ if (form) {
   let timer = 0;
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(search, 100);
+    timer = setTimeout(show, 100);
   });
-  form.addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("keydown", (event) => {
     if (event.key === "/" && document.activeElement !== input) {
       event.preventDefault();
       input.focus();
     } else if (event.key === "Escape" && document.activeElement === input) {
       input.value = "";
-      search();
+      show();
     }
   });
-  form.hidden = false;
+  search.hidden = false;
 }

@@ -87,6 +87,39 @@ fn the_declaration_of_a_field_has_a_place() {
     assert_eq!(declared.pointer(), "/components/schemas/a.Pod/properties/spec/properties/image");
 }
 
+#[test]
+fn many_declarations_are_found_with_work_in_proportion() {
+    let registry = registry(&[("widgets", WIDGETS), ("core", PODS)]);
+    let pointers =
+        ["", "/spec", "/spec/ports/0/number", "/spec/ports/0", "/spec/nothing/a", "/spec/image", "x", "/a~1b"];
+    for gvk in [Gvk::new("example.com/v1", "Widget"), Gvk::new("v1", "Pod")] {
+        let kind = registry.kind(gvk).expect("a kind");
+        let mut declarations = kind.declarations();
+        for pointer in pointers.iter().chain(&pointers) {
+            assert_eq!(declarations.at(pointer), kind.declared(pointer), "{pointer}");
+        }
+    }
+    let work = |count: usize| {
+        let fields: Vec<String> = (0..count).map(|at| format!("f{at}: {{type: string}}")).collect();
+        let all = format!("properties: {{spec: {{type: object, properties: {{{}}}}}}}", fields.join(", "));
+        let text = format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: \
+             tabs.example.com}}\nspec:\n  group: example.com\n  scope: Cluster\n  names: {{plural: tabs, kind: \
+             Tab}}\n  versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, \
+             {all}}}}}}}]"
+        );
+        let registry = self::registry(&[("tabs", &text)]);
+        let kind = registry.kind(Gvk::new("example.com/v1", "Tab")).expect("a kind");
+        let mut declarations = kind.declarations();
+        for at in 0..count {
+            assert!(declarations.at(&format!("/spec/f{at}")).is_some(), "{at}");
+        }
+        declarations.work()
+    };
+    assert!(work(1_000) < 4 * 1_000, "{}", work(1_000));
+    assert!(work(2_000) < 2 * work(1_000) + 10);
+}
+
 /// A kind of an OpenAPI document, and the discovery document in the same input.
 const TABS: &str = r#"
 {"openapi": "3.0.0", "info": {"title": "", "version": ""}, "paths": {}, "components": {"schemas": {
