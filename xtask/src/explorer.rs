@@ -14,6 +14,11 @@ const SOURCES: [&str; 3] = ["describe/explorer/web", "kubeshape/js/src", "kubesh
 const MADE: [&str; 5] = ["node_modules", "generated", "target", "test", "Cargo.lock"];
 const STAMP: &str = "describe/explorer/dist/stamp";
 const WEB: &str = "describe/explorer/web";
+const BROWSERS: [&str; 3] = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/// Where tests write pictures of what they see.
+const PICTURES: &str = "target/pictures";
+/// The maximum size of a picture in `docs/`, in bytes.
+const LARGEST_PICTURE: usize = 150_000;
 
 /// Checks that the libraries compile to WebAssembly, without a C compiler.
 pub(crate) fn wasm() -> Result {
@@ -59,17 +64,59 @@ pub(crate) fn check() -> Result {
     Err("describe/explorer/dist is not made from these sources: run `cargo xtask explorer`".into())
 }
 
-/// Runs the browser tests, and those of the npm package.
-pub(crate) fn test() -> Result {
-    let chromium = std::env::var_os("KUBESHAPE_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
-    if !Path::new(&chromium).exists() || Command::new("npm").arg("--version").output().is_err() {
+/// Runs the browser tests, and those of the npm package. With `pictures`, it makes those of the documentation, too.
+pub(crate) fn test(pictures: bool) -> Result {
+    let Some(chromium) = chromium() else { return Ok(()) };
+    // Reports, pages and the server are those of the command.
+    run(cargo("build").args(["--quiet", "-p", "kubeshape-cli", "--bin", "kubeshape"]))?;
+    run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--silent"]).current_dir(WEB))?;
+    let mut files = Vec::new();
+    for entry in fs::read_dir(format!("{WEB}/test"))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".test.mjs") {
+            files.push(format!("test/{name}"));
+        }
+    }
+    files.sort();
+    let mut tests = Command::new("node");
+    tests.args(["--test", "--test-reporter=spec"]).args(files).current_dir(WEB);
+    tests.env("KUBESHAPE_CHROMIUM", chromium);
+    if !pictures {
+        return run(&mut tests);
+    }
+    let folder = std::path::absolute(PICTURES)?;
+    run(tests.env("KUBESHAPE_PICTURES", &folder))?;
+    let picture = fs::read(folder.join("example.png"))?;
+    if picture.len() > LARGEST_PICTURE {
+        return Err(format!("example.png has {} bytes; at most {LARGEST_PICTURE} fit into docs/", picture.len()).into());
+    }
+    fs::write("docs/explorer.png", picture)?;
+    Ok(())
+}
+
+/// Measures sizes and times of a site with these definitions, and fails if they are too large.
+pub(crate) fn bench(folder: &str) -> Result {
+    let Some(chromium) = chromium() else { return Err("the benchmark needs Node and Chromium".into()) };
+    run(cargo("build").args(["--quiet", "--release", "-p", "kubeshape-cli", "--bin", "kubeshape"]))?;
+    run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--silent"]).current_dir(WEB))?;
+    let folder = std::path::absolute(folder)?;
+    let command = std::path::absolute("target/release/kubeshape")?;
+    let mut bench = Command::new("node");
+    bench.arg("test/bench.mjs").arg(folder).current_dir(WEB);
+    run(bench.env("KUBESHAPE_CHROMIUM", chromium).env("KUBESHAPE_COMMAND", command))
+}
+
+/// Returns the browser: KUBESHAPE_CHROMIUM, or one of the system. `None` if it is missing, or Node is.
+fn chromium() -> Option<PathBuf> {
+    let named = std::env::var_os("KUBESHAPE_CHROMIUM").map(PathBuf::from);
+    let found = named.or_else(|| BROWSERS.iter().map(PathBuf::from).find(|path| path.exists()));
+    let found = found.filter(|path| path.exists() && Command::new("npm").arg("--version").output().is_ok());
+    if found.is_none() {
         println!(
             "not checked: the explorer in a browser (Node and Chromium are needed: apt-get install nodejs npm chromium)"
         );
-        return Ok(());
     }
-    run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--silent"]).current_dir(WEB))?;
-    run(Command::new("node").args(["--test", "--test-reporter=dot", "test/"]).current_dir(WEB))
+    found
 }
 
 /// Returns the hash of all sources with their names.

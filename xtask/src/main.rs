@@ -43,9 +43,10 @@ usage: cargo xtask COMMAND [ARGUMENT…]
   release RELEASE    prints what changed in Kubernetes since the previous release, in the files that our rules
                      follow, and the steps to add the release (this needs Go and downloads modules)
   wasm               checks that the libraries compile to WebAssembly, without a C compiler
-  explorer [--check|--test]
+  explorer [--check|--test|--pictures|--bench FOLDER]
                      builds the files of the explorer in describe/explorer/dist/ (this needs Node), or checks that they
-                     are up to date, or tests them in a browser
+                     are up to date, or tests them, reports, pages and the npm package in a browser; --pictures also
+                     makes the picture in docs/; --bench measures the explorer with the CRDs of a folder
   python [PROFILE]   builds the Python package and tests it (this needs Python, and downloads packages)
   fuzz [SECONDS [TARGET…]]
                      builds all fuzz targets, or some of them, and runs each on its seeds and on changes of them: for
@@ -98,7 +99,9 @@ fn command(arguments: &[&str]) -> Result {
         ["wasm"] => explorer::wasm(),
         ["explorer"] => explorer::build(),
         ["explorer", "--check"] => explorer::check(),
-        ["explorer", "--test"] => explorer::test(),
+        ["explorer", "--test"] => explorer::test(false),
+        ["explorer", "--pictures"] => explorer::test(true),
+        ["explorer", "--bench", folder] => explorer::bench(folder),
         ["python"] => python::test("dev"),
         ["python", profile] => python::test(profile),
         ["archive", arguments @ ..] => dist::archive(arguments),

@@ -15,6 +15,8 @@ await build({
   outdir: folder,
 });
 await build({ entryPoints: ["src/app.css"], minify: true, bundle: true, target: "es2022", outdir: folder });
+// The npm package has the same WebAssembly, and calls it through this file.
+await build({ ...shared, entryPoints: ["generated/kubeshape.js"], outfile: "../../../kubeshape/js/npm/glue.js" });
 await copyFile("src/index.html", `${folder}/index.html`);
 
 // As rustc made it: wasm-opt makes the module 13 % smaller, but what is left compresses worse, and the file is larger.

@@ -78,6 +78,11 @@ impl Session {
         self.inner.compare(old, new).to_string()
     }
 
+    #[wasm_bindgen(js_name = treeOf)]
+    pub fn tree_of(&self, text: &str, api_version: &str, kind: &str) -> String {
+        self.inner.tree_of(text, api_version, kind).to_string()
+    }
+
     pub fn graph(&mut self, input: &str, around: &str) -> String {
         self.inner.graph(input, around).to_string()
     }

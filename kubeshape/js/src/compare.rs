@@ -41,6 +41,16 @@ impl Session {
     }
 }
 
+impl Session {
+    /// Returns the fields of a kind as another text defines it, in the columns of [`tree`](Session::tree).
+    #[allow(clippy::unused_self)]
+    pub fn tree_of(&self, text: &str, api_version: &str, kind: &str) -> Value {
+        let mut other = Session::default();
+        other.set("new.yaml", text.as_bytes());
+        other.tree(api_version, kind)
+    }
+}
+
 /// The definitions of an input by their names, each with the index of its document.
 fn manifests(documents: &[Document]) -> Vec<(String, usize, Manifest<'_>)> {
     let mut out = Vec::new();

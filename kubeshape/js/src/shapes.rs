@@ -3,10 +3,12 @@
 use crate::Session;
 use crate::copies::{Step, steps};
 use crate::session::{findings, unknown};
+use kubeshape::convert::{kustomize, v3};
 use kubeshape::input::Finding;
 use kubeshape::registry::Form;
+use kubeshape::schema::Bump;
 use kubeshape::yaml::{Limits, Node, Stream, Tape};
-use kubeshape::{Converted, Crd, Document, Findings, Kind};
+use kubeshape::{Converted, Crd, Document, Findings, Gvk, Kind, Profile};
 use serde_json::{Value, json};
 
 /// A text with more bytes is not shown.
@@ -15,7 +17,8 @@ const LARGEST: usize = 32 << 20;
 const MOST_STEPS: usize = 1_000;
 
 impl Session {
-    /// Returns a kind in one of the shapes `source`, `v3`, `v2`, `smd`, `json-schema` and `structural`, with what it loses.
+    /// Returns a kind in one of the shapes `source`, `v3`, `v2`, `smd`, `json-schema`, `kustomize` and `structural`, with
+    /// what it loses.
     pub fn shape(&self, api_version: &str, kind: &str, shape: &str) -> Value {
         let Some(kind) = self.api.kind(api_version, kind) else {
             return json!({ "error": unknown(api_version, kind) });
@@ -51,7 +54,7 @@ impl Session {
             let crd = Crd::read_all(input, text).0.into_iter().find(of).ok_or_else(|| Findings(Vec::new()))?;
             let version = kind.version_name();
             match shape {
-                "v3" => crd.v3(version),
+                "v3" | "kustomize" => crd.v3(version),
                 "v2" => crd.v2(version),
                 "smd" => crd.smd(),
                 "structural" => crd.structural(version),
@@ -62,7 +65,7 @@ impl Session {
             let document = (kind.definition().form() != Form::Smd).then(first).flatten();
             let document = document.ok_or_else(|| Findings(Vec::new()))?;
             match shape {
-                "v3" => document.v3(),
+                "v3" | "kustomize" => document.v3(),
                 "v2" => document.v2(),
                 "smd" => document.smd(),
                 "json-schema" => {
@@ -75,9 +78,23 @@ impl Session {
                 _ => Err(Findings(Vec::new())),
             }
         }?;
+        if shape == "kustomize" {
+            let text = merge_keys(made.text(), kind).ok_or_else(|| Findings(Vec::new()))?;
+            return Ok((indented(&text), Vec::new()));
+        }
         let losses = made.losses().cloned().collect();
         Ok((if shape == "smd" { made.text().to_owned() } else { indented(made.text()) }, losses))
     }
+}
+
+/// Returns the document with which kustomize merges lists of a kind. `v3` is an OpenAPI v3 document.
+fn merge_keys(v3: &str, kind: &Kind) -> Option<String> {
+    let mut tape = Tape::new();
+    Stream::new(v3.as_bytes(), Limits::default()).ok()?.next(&mut tape)?.ok()?;
+    let arena = Bump::new();
+    let document = v3::read(tape.document(v3).root()?, &arena, Profile::Faithful).value?;
+    let is_it = |own: &Gvk<'_>| own.kind() == kind.kind() && own.api_version() == kind.api_version();
+    String::from_utf8(kustomize::document(&document, &[], &arena, is_it)).ok()
 }
 
 /// JSON with an element on each line. The text is valid JSON.

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 impl Session {
-    /// Makes the data of a static site: `index.json` with the kinds, a file for each input, and one for each kind with its
-    /// fields. `write` gets the name and the content of each.
+    /// Makes the data of a static site: `index.json` with the kinds, a file for each input, and two for each kind: its
+    /// tree, and all about its fields. `write` gets the name and the content of each.
     ///
     /// # Errors
     /// That of `write`.
@@ -24,10 +24,10 @@ impl Session {
         for (at, kind) in kinds.iter_mut().enumerate() {
             let text = |name: &str| kind[name].as_str().unwrap_or_default().to_owned();
             let (api_version, name) = (text("apiVersion"), text("kind"));
-            let data =
-                json!({ "tree": self.tree(&api_version, &name), "fields": self.all_fields(&api_version, &name) });
-            let file = format!("kind-{at}.json");
-            write(&file, data.to_string().as_bytes())?;
+            let file = format!("kind-{at}");
+            // The first view needs the tree alone, and the details are much larger.
+            write(&format!("{file}.json"), self.tree(&api_version, &name).to_string().as_bytes())?;
+            write(&format!("{file}-fields.json"), self.all_fields(&api_version, &name).to_string().as_bytes())?;
             kind["file"] = json!(file);
         }
         write("index.json", json!({ "kinds": kinds, "inputs": inputs }).to_string().as_bytes())

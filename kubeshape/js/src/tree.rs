@@ -1,17 +1,20 @@
 //! The fields of a kind as a tree.
 
 use crate::definitions::Checked;
+use crate::field::{Places, Said};
 use crate::{copies, field, merge};
 use kubeshape::Kind;
 use kubeshape::schema::Bump;
 use kubeshape_show::explain::{Field, fields};
 use serde_json::{Value, json};
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 
 /// Longer defaults are not shown in the tree.
 const LONGEST_DEFAULT: usize = 40;
 
 /// The marks of fields in the tree, in the order of their bits.
-const MARKS: [&str; 12] = [
+const MARKS: [&str; 15] = [
     "required",
     "default",
     "enum",
@@ -24,6 +27,9 @@ const MARKS: [&str; 12] = [
     "bounds",
     "object",
     "lossy",
+    "alpha",
+    "beta",
+    "deprecated",
 ];
 
 /// The fields of a kind, parents first.
@@ -31,12 +37,15 @@ const MARKS: [&str; 12] = [
 pub(crate) struct Tree {
     pub(crate) fields: Vec<Field>,
     depths: Vec<usize>,
-    /// The losses of OpenAPI v2 with their places in the definition, in order.
-    losses: Vec<(String, String)>,
-    /// Which fields have one.
-    lossy: Vec<bool>,
+    places: RefCell<Places>,
+    /// What OpenAPI v2 loses, by the index of the field.
+    losses: BTreeMap<usize, Vec<String>>,
     /// Which fields, or their items or values, have rules.
     ruled: Vec<bool>,
+    /// How stable fields are, by their index: the name of the stage, and a description.
+    lifecycles: BTreeMap<usize, (String, String)>,
+    /// What releases say of the fields.
+    said: OnceCell<Said>,
 }
 
 impl Tree {
@@ -47,14 +56,18 @@ impl Tree {
             return Err(format!("{} has no OpenAPI document", kind.gvk()));
         };
         let fields = fields(document, kind.gvr(&resource), &[]).map_err(|error| error.to_string())?;
-        let losses = kind.losses();
-        let declared = field::declarations(kind);
-        let found = |field: &Field| declared.get(&field.pointer);
-        let is_lossy = |field| found(field).is_some_and(|(at, _)| !field::losses(at, &losses).is_empty());
-        let lossy = fields.iter().map(is_lossy).collect();
-        let ruled = fields.iter().map(|field| found(field).is_some_and(|(_, ruled)| *ruled)).collect();
+        let mut places = Places::of(kind, &fields);
+        let mut losses: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for (at, text) in kind.losses() {
+            for field in places.about(&at) {
+                losses.entry(field).or_default().push(text.clone());
+            }
+        }
+        let ruled = places.declared.iter().map(|at| at.as_ref().is_some_and(field::is_ruled)).collect();
+        let lifecycles = lifecycles(&places, &fields);
         let depths = depths(&fields);
-        Ok(Tree { fields, depths, losses, lossy, ruled })
+        let places = RefCell::new(places);
+        Ok(Tree { fields, depths, places, losses, ruled, lifecycles, said: OnceCell::new() })
     }
 
     /// The columns of the tree.
@@ -72,14 +85,16 @@ impl Tree {
     }
 
     fn marks(&self, field: &Field, at: usize) -> u32 {
-        let is = |all: &[bool]| all.get(at).copied().unwrap_or_default();
-        marks(field, is(&self.ruled), is(&self.lossy))
+        let is_ruled = self.ruled.get(at).copied().unwrap_or_default();
+        let stage = self.lifecycles.get(&at).map(|(stage, _)| stage.as_str());
+        marks(field, is_ruled, self.losses.contains_key(&at), stage)
     }
 
     /// Everything about a field.
     pub(crate) fn field(&self, kind: &Kind, index: usize, checked: &[Checked]) -> Value {
         let Some(field) = self.fields.get(index) else { return json!({ "error": "there is no such field" }) };
-        let declared = kind.declared(&field.pointer);
+        let said = self.said.get_or_init(|| Said::of(kind, &mut self.places.borrow_mut(), checked));
+        let declared = self.places.borrow().declared.get(index).cloned().flatten();
         let place = declared.as_ref().and_then(kubeshape::Location::place);
         let facts = |all: &[(String, String)]| all.iter().map(|(name, text)| json!([name, text])).collect::<Value>();
         json!({
@@ -90,7 +105,8 @@ impl Tree {
             "description": field.description,
             "facts": facts(&field.facts),
             "merge": merge::sentence(kind, &field.path),
-            "losses": declared.as_ref().map_or_else(Vec::new, |at| field::losses(&at.pointer(), &self.losses)),
+            "losses": self.losses.get(&index).map_or(&[][..], Vec::as_slice),
+            "lifecycle": self.lifecycles.get(&index).map(|(_, text)| text),
             "declared": declared.as_ref().map(|declared| json!({
                 "pointer": declared.pointer(),
                 "input": &**declared.input(),
@@ -98,8 +114,8 @@ impl Tree {
                 "column": place.map(|place| place.column),
             })),
             "copies": copies::of(&field.path),
-            "rules": field::rules(kind, &field.pointer, checked),
-            "said": field::said(kind, declared.as_ref(), checked),
+            "rules": declared.as_ref().map_or_else(Vec::new, |declared| field::rules(declared, said)),
+            "said": said.about(index),
         })
     }
 
@@ -121,6 +137,23 @@ impl Tree {
         let found = self.fields.iter().enumerate().filter(|(_, field)| has(field));
         found.map(|(index, _)| json!(index)).collect()
     }
+}
+
+/// Returns how stable fields are: what `x-kubernetes-api-lifecycle` says (KEP-2558), or a paragraph of the description.
+fn lifecycles(places: &Places, fields: &[Field]) -> BTreeMap<usize, (String, String)> {
+    let found = fields.iter().zip(&places.declared).enumerate().filter_map(|(at, (field, declared))| {
+        let stage = declared.as_ref().and_then(field::stage);
+        let stage = stage.or_else(|| Some(("deprecated".to_owned(), deprecation(&field.description)?)));
+        Some((at, stage?))
+    });
+    found.collect()
+}
+
+/// Returns the paragraph that begins with `Deprecated:`, in one line: Go's convention.
+fn deprecation(description: &str) -> Option<String> {
+    let lines = || description.lines().skip_while(|line| !line.trim_start().starts_with("Deprecated:"));
+    let words: Vec<&str> = lines().take_while(|line| !line.trim().is_empty()).flat_map(str::split_whitespace).collect();
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 /// How deep each field is. A field follows its parent, and its path begins with the parent's.
@@ -154,7 +187,7 @@ fn fact<'f>(field: &'f Field, name: &str) -> Option<&'f str> {
 }
 
 /// The bits of a field, in the order of [`MARKS`].
-fn marks(field: &Field, has_rules: bool, is_lossy: bool) -> u32 {
+fn marks(field: &Field, has_rules: bool, is_lossy: bool, stage: Option<&str>) -> u32 {
     const BOUNDS: [&str; 10] = [
         "minimum",
         "maximum",
@@ -182,6 +215,9 @@ fn marks(field: &Field, has_rules: bool, is_lossy: bool) -> u32 {
         BOUNDS.iter().any(|name| has(name)),
         has("embedded resource"),
         is_lossy,
+        stage == Some("alpha"),
+        stage == Some("beta"),
+        stage == Some("deprecated"),
     ];
     all.iter().enumerate().map(|(bit, is_set)| u32::from(*is_set) << bit).sum()
 }
@@ -193,7 +229,47 @@ fn default(field: &Field) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::name;
+    use super::{deprecation, name};
+    use crate::Session;
+
+    #[test]
+    fn a_paragraph_says_that_a_field_is_deprecated() {
+        let text = "How wide it is.\n\nDeprecated: use size\n  instead.\n\nMore.";
+        assert_eq!(deprecation(text).as_deref(), Some("Deprecated: use size instead."));
+        assert_eq!(deprecation("It is not Deprecated: no."), None);
+    }
+
+    /// The work for all fields of a kind with that many fields, each with a rule and a loss.
+    fn work(count: usize) -> usize {
+        use std::fmt::Write;
+        let mut fields = String::new();
+        for at in 0..count {
+            let _ = write!(
+                fields,
+                "f{at}: {{type: string, nullable: true, maxLength: 9, x-kubernetes-validations: [{{rule: self != \
+                 'a'}}]}}, "
+            );
+        }
+        let text = format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: \
+             tabs.example.com}}\nspec:\n  group: example.com\n  scope: Cluster\n  names: {{plural: tabs, kind: \
+             Tab}}\n  versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, \
+             properties: {{{fields}}}}}}}}}]"
+        );
+        let mut session = Session::default();
+        session.set("tabs.yaml", text.as_bytes());
+        let all = session.all_fields("example.com/v1", "Tab");
+        let last = all.as_array().and_then(|all| all.iter().find(|field| field["path"] == ".f99")).expect("a field");
+        assert_eq!(last["rules"][0]["rule"], "self != 'a'");
+        assert!(last["rules"][0]["cost"]["total"].as_u64() > Some(0) && last["losses"][0].is_string(), "{last}");
+        session.fields("example.com/v1", "Tab").expect("fields").places.borrow().work()
+    }
+
+    #[test]
+    fn the_work_for_all_fields_grows_with_their_number() {
+        let (few, many) = (work(100), work(400));
+        assert!(many < 5 * few, "{few} {many}");
+    }
 
     #[test]
     fn the_name_of_a_path_is_its_last_one() {

@@ -1,7 +1,7 @@
 // The view of fields: search, tree, and all about the selected field.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Checked, type Columns, type Detail, type Kind, ask } from "./library";
-import { Copy, Empty, Findings, Text, useAnswer, useRest } from "./parts";
+import { Code, Copy, Empty, Findings, Page, Text, useAnswer, useRest } from "./parts";
 import { Tree } from "./tree";
 
 const number = new Intl.NumberFormat("en");
@@ -15,6 +15,18 @@ function Bar({ share }: { share: number }) {
 function percent(share: number) {
   const value = share * 100;
   return value >= 10 ? `${number.format(Math.round(value))} %` : value >= 0.01 ? `${value.toFixed(2)} %` : "less than 0.01 %";
+}
+
+/** A loss in words, whose code leads to its page. */
+function Loss({ text }: { text: string }) {
+  const [open, setOpen] = useState(false);
+  const [, words = text, code = ""] = /^(.*) \((KS\d{4})\)$/s.exec(text) ?? [];
+  return (
+    <li class="card loss">
+      {words} {code && <Code code={code} open={open} onToggle={() => setOpen(!open)} />}
+      {open && <div class="page"><Page code={code} /></div>}
+    </li>
+  );
 }
 
 export function FieldDetail({ detail, onPath }: { detail: Detail; onPath: (path: string) => void }) {
@@ -32,6 +44,7 @@ export function FieldDetail({ detail, onPath }: { detail: Detail; onPath: (path:
         <span class="type-chip" data-field-type>{detail.type}</span>
         {detail.required && <span class="badge required">required</span>}
       </header>
+      {detail.lifecycle && <p class="card loss" data-field-lifecycle>{detail.lifecycle}</p>}
       <div data-field-description>
         {detail.description ? <Text text={detail.description} /> : <p class="muted">The definition has no description of this field.</p>}
       </div>
@@ -72,7 +85,7 @@ export function FieldDetail({ detail, onPath }: { detail: Detail; onPath: (path:
       )}
       {detail.said.length > 0 && <section><h3>What servers and kubeshape say</h3><Findings all={detail.said} /></section>}
       {detail.losses.length > 0 && (
-        <section><h3>Lost in OpenAPI v2</h3><ul class="plain">{detail.losses.map((loss) => <li class="card loss">{loss}</li>)}</ul></section>
+        <section><h3>Lost in OpenAPI v2</h3><ul class="plain">{detail.losses.map((loss) => <Loss key={detail.path + loss} text={loss} />)}</ul></section>
       )}
       <section>
         <h3>Copy the path</h3>

@@ -4,7 +4,7 @@ export type Kind = {
   apiVersion: string; group: string; version: string; kind: string; plural: string | null;
   shortNames: string[] | null; scope: string | null; served: boolean | null; storage: boolean | null;
   deprecated: boolean; isCustomResource: boolean; definition: string; input: string; line: number | null;
-  /** Where a site has the fields of the kind. */
+  /** Where a site has the tree and the fields of the kind: the beginning of the names of two files. */
   file?: string;
 };
 export type Finding = {
@@ -23,7 +23,7 @@ export type Rule = {
 };
 export type Detail = {
   error?: string; path: string; pointer: string; type: string; required: boolean; description: string;
-  facts: [string, string][]; merge: string | null; losses: string[];
+  facts: [string, string][]; merge: string | null; losses: string[]; lifecycle: string | null;
   declared: { pointer: string; input: string; line: number | null; column: number | null } | null;
   copies: Record<string, string>; rules: Rule[]; said: Finding[];
 };

@@ -32,22 +32,21 @@ type Index = {
   /** Where a server has the index of its OpenAPI documents, instead of prepared kinds. */
   openapi?: string;
 };
-type Prepared = { tree: Columns; fields: Detail[] };
 
 /** What a site has prepared: kinds and their fields. Without one, all of it comes from the worker. */
 const site: Promise<Index> = fetch(new URL("data/index.json", import.meta.url))
   .then((response) => (response.ok ? response.json() : undefined)).catch(() => undefined)
   .then((index?: Index) => index ?? { kinds: [], inputs: [] });
 
-const prepared = new Map<string, Promise<Prepared>>();
+const prepared = new Map<string, Promise<unknown>>();
 const given = new Map<string, Promise<void>>();
 
 const file = (name: string) => fetch(new URL(`data/${name}`, import.meta.url));
 
-const prepare = (name: string) => {
-  const found = prepared.get(name) ?? file(name).then((response) => response.json() as Promise<Prepared>);
+const prepare = <T,>(name: string) => {
+  const found = prepared.get(name) ?? file(name).then((response) => response.json());
   prepared.set(name, found);
-  return found;
+  return found as Promise<T>;
 };
 
 /** Gives the worker the input of a kind, if it comes from a site. */
@@ -70,9 +69,9 @@ async function all(kind: Kind) {
 }
 
 const source: Source = {
-  columns: async (kind) => (kind.file ? (await prepare(kind.file)).tree : ask("tree", kind.apiVersion, kind.kind)),
+  columns: async (kind) => (kind.file ? prepare<Columns>(`${kind.file}.json`) : ask("tree", kind.apiVersion, kind.kind)),
   detail: async (kind, index) =>
-    kind.file ? (await prepare(kind.file)).fields[index]! : ask("field", kind.apiVersion, kind.kind, index),
+    kind.file ? (await prepare<Detail[]>(`${kind.file}-fields.json`))[index]! : ask("field", kind.apiVersion, kind.kind, index),
 };
 
 function useTheme() {
@@ -92,19 +91,29 @@ function Logo() {
   );
 }
 
+/** Kinds that the first view lists. The others follow when it is there. */
+const FIRST_KINDS = 100;
+
 function Kinds({ kinds, place, onKind }: { kinds: Kind[]; place: Place; onKind: (kind: Kind) => void }) {
   const [query, setQuery] = useState("");
+  const [isComplete, setComplete] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setComplete(true), 300);
+    return () => clearTimeout(timer);
+  }, []);
   const groups = useMemo(() => {
     const words = query.toLowerCase();
     const out = new Map<string, Kind[]>();
-    for (const kind of kinds) {
+    for (const kind of isComplete || words ? kinds : kinds.slice(0, FIRST_KINDS)) {
       const names = [kind.kind, kind.apiVersion, kind.plural ?? "", ...(kind.shortNames ?? [])];
       if (words && !names.some((name) => name.toLowerCase().includes(words))) continue;
       const group = kind.group || "core";
-      out.set(group, [...(out.get(group) ?? []), kind]);
+      const members = out.get(group) ?? [];
+      members.push(kind);
+      out.set(group, members);
     }
     return [...out].sort(([a], [b]) => (a < b ? -1 : 1));
-  }, [kinds, query]);
+  }, [kinds, query, isComplete]);
   return (
     <nav class="kinds" aria-label="Kinds">
       {kinds.length > 8 && <input type="search" aria-label="Filter kinds" placeholder={`Filter ${kinds.length} kinds`} value={query}
@@ -193,7 +202,15 @@ function App() {
   const paste = (text: string) => add([{ name: "pasted.yaml", bytes: async () => new TextEncoder().encode(text) }]);
 
   useEffect(() => {
-    site.then(({ kinds, openapi }) => (openapi ? serve(openapi) : show(kinds)));
+    site.then(({ kinds, openapi }) => {
+      if (openapi) return serve(openapi);
+      const now = read();
+      const is = (kind: Kind) => kind.apiVersion === now.apiVersion && kind.kind === now.kind;
+      const first = kinds.find(is) ?? kinds.find((kind) => kind.storage) ?? kinds[0];
+      // Its fields load while the page is made.
+      if (first?.file) source.columns(first).catch(() => undefined);
+      show(kinds);
+    });
     const hash = () => setPlace(read());
     addEventListener("hashchange", hash);
     return () => removeEventListener("hashchange", hash);

@@ -2,10 +2,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Columns } from "./library";
 
-const ROW = 30;
+/** The height of a row. */
+export const ROW = 30;
 const BADGES: Record<string, string> = {
   required: "required", enum: "enum", rules: "rules", "list-map": "keyed", "list-set": "set", atomic: "atomic",
   preserved: "open", nullable: "nullable", lossy: "v2 loses",
+  alpha: "alpha", beta: "beta", deprecated: "deprecated",
 };
 
 type Props = {

@@ -2,8 +2,14 @@
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { extname, join, normalize } from "node:path";
 import { chromium } from "playwright-core";
+
+export const root = new URL("../../../../", import.meta.url).pathname;
+/** The command: KUBESHAPE_COMMAND, or the one that the tests built. */
+export const command = process.env.KUBESHAPE_COMMAND ?? `${process.env.CARGO_TARGET_DIR ?? `${root}target`}/debug/kubeshape`;
+export const noCommand = !existsSync(command) && "the command is not built";
 
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".json": "application/json" };
 export const dist = new URL("../../dist/", import.meta.url).pathname;
@@ -41,6 +47,15 @@ export async function open(browser, address, options = {}) {
   });
   await page.goto(address);
   return { page, wrong, close: () => context.close() };
+}
+
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe-core finds, in a line each. axe is injected through the debugger, which no policy of the page forbids. */
+export async function violations(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document));
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).slice(0, 3).join(" ")}`);
 }
 
 /** Gives the page files, as a user does who chooses them. */

@@ -83,6 +83,13 @@ fn every_shape_says_where_a_field_is() {
         assert!(text[range].contains("colour"), "{shape}: {found}");
     }
     assert!(session.shape("example.com/v1", "Box", "v3")["error"].is_string());
+    let merge_keys = session.shape("example.com/v1", "Tab", "kustomize");
+    assert!(
+        merge_keys["text"].as_str().unwrap().contains(r#""x-kubernetes-patch-merge-key": "number""#),
+        "{merge_keys}"
+    );
+    let text = merge_keys["text"].as_str().unwrap();
+    assert!(session.locate("example.com/v1", "Tab", "kustomize", text, ".spec.ports").is_array());
 }
 
 #[test]
@@ -123,6 +130,31 @@ fn a_change_has_its_class_its_witness_and_its_field() {
 }
 
 #[test]
+fn the_fields_of_another_text_are_a_tree() {
+    let next = TABS.replace("size: {type: integer, maximum: 9", "wide: {type: integer, maximum: 9");
+    let tree = session().tree_of(&next, "example.com/v1", "Tab");
+    assert!(tree["paths"].as_array().unwrap().contains(&".spec.wide".into()), "{tree}");
+    assert!(session().tree_of("a: 1", "example.com/v1", "Tab")["error"].is_string());
+}
+
+#[test]
+fn a_deprecated_field_has_a_lifecycle_and_a_mark() {
+    let mut session = Session::default();
+    session.set("tabs.yaml", TABS.replace("How large it is.", "\"Deprecated: use ports.\"").as_bytes());
+    let at = index(&mut session, ".spec.size");
+    assert_eq!(session.field("example.com/v1", "Tab", at)["lifecycle"], "Deprecated: use ports.");
+    let lifecycle = "x-kubernetes-api-lifecycle: {kubernetes: {minVersion: v1.20, status: alpha, featureGate: Wide}}";
+    let staged = TABS.replace("size: {type: integer", &format!("size: {{{lifecycle}, type: integer"));
+    let mut other = Session::default();
+    other.set("tabs.yaml", staged.as_bytes());
+    let field = other.field("example.com/v1", "Tab", at);
+    assert_eq!(field["lifecycle"], "alpha since v1.20, behind the feature gate Wide");
+    let tree = session.tree("example.com/v1", "Tab");
+    let bit = tree["marksOf"].as_array().unwrap().iter().position(|mark| mark == "deprecated").unwrap();
+    assert_eq!(tree["marks"][at].as_u64().unwrap() >> bit & 1, 1);
+}
+
+#[test]
 fn a_definition_is_checked_by_release() {
     let checked = session().check("tabs.yaml", "1.30..1.31");
     assert_eq!(checked["definitions"][0]["releases"].as_array().unwrap().len(), 2);
@@ -140,8 +172,8 @@ fn kinds_refer_to_kinds() {
 fn a_site_has_the_same_fields() {
     let mut session = session();
     let files = session.site_files();
-    assert_eq!(files.keys().collect::<Vec<_>>(), ["index.json", "input-0", "kind-0.json"]);
-    let kind: serde_json::Value = serde_json::from_slice(&files["kind-0.json"]).unwrap();
-    assert_eq!(kind["tree"], session.tree("example.com/v1", "Tab"));
-    assert_eq!(kind["fields"][3], session.field("example.com/v1", "Tab", 3));
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["index.json", "input-0", "kind-0-fields.json", "kind-0.json"]);
+    let read = |name: &str| -> serde_json::Value { serde_json::from_slice(&files[name]).unwrap() };
+    assert_eq!(read("kind-0.json"), session.tree("example.com/v1", "Tab"));
+    assert_eq!(read("kind-0-fields.json")[3], session.field("example.com/v1", "Tab", 3));
 }
