@@ -107,7 +107,7 @@ export class Session {
   locate(apiVersion: string, kind: string, shape: Shape, text: string, path: string): [number, number] | null;
   /** Which releases install the definitions of an input: `1.34`, `1.28..1.37` or `all`. */
   check(name: string, releases?: string): Checked;
-  /** What a release does with the objects of a text. */
+  /** What a release does with the objects of a string of YAML or JSON. */
   judge(name: string, text: string, release?: string): Judged;
   /** An object that a server accepts, with the required fields or with all. */
   sample(apiVersion: string, kind: string, all?: boolean): { error?: string; text?: string; problems?: string[] };

@@ -49,7 +49,7 @@ fn openapi<'a>(root: Option<Node<'a>>, schema: Node<'a>, steps: &[String], get: 
     Some(at)
 }
 
-/// Follows one step down a schema that is no reference.
+/// Follows one step down a schema that is not a reference.
 fn below<'a>(root: Option<Node<'a>>, at: Node<'a>, step: &str, get: &mut Get<'_, 'a>) -> Option<Node<'a>> {
     let property = at.get("properties").and_then(|properties| get(properties, step));
     let additional = || at.get("additionalProperties").filter(|schema| schema.kind() == NodeKind::Map);

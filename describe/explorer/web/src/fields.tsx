@@ -185,9 +185,10 @@ export function Fields({ kind, path, source, ready, onPath }: {
               onSelect={(index) => onPath(columns.paths[index]!)} />}
       </div>
       <div class="fields-detail">
-        {selected >= 0 && detail && !detail.error
-          ? <FieldDetail detail={detail} onPath={onPath} />
-          : <Overview kind={kind} ready={ready} />}
+        {selected < 0 ? <Overview kind={kind} ready={ready} />
+          : !detail ? <div class="loading" role="status">Reading {path}…</div>
+          : detail.error ? <Empty title="Nothing is known of this field"><p>{detail.error}</p></Empty>
+          : <FieldDetail detail={detail} onPath={onPath} />}
       </div>
     </div>
   );
