@@ -178,6 +178,8 @@ crate::changes! {
         ErrorsEndPaths,
         /// Messages of the checker print the type of an optional as `optional_type(T)`, not as `optional(T)`.
         OptionalTypes,
+        /// Calls of `format` with a literal string are checked when they are compiled.
+        FormatCalls,
     }
     32 {
         /// Comparing two quantities, addresses, networks or URLs has a bounded cost.

@@ -6,7 +6,7 @@ use crate::ast::{Entry, Expr, Id, Kind, Literal};
 use crate::decls::Name;
 use crate::issue::{Issues, Reports};
 use crate::library::format::{self, Piece};
-use crate::release::AskedRelease;
+use crate::release::{AskedRelease, Change};
 use crate::types::Type;
 use crate::value::convert;
 
@@ -62,7 +62,7 @@ pub(crate) fn validate(checked: &Checked, release: &AskedRelease, source: &str) 
         }
     }
     let mut of_texts = |id: Id, message: String| {
-        if release.knows(TEXTS) {
+        if release.has(Change::FormatCalls) {
             report(id, message);
         }
     };
