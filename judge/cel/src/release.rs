@@ -196,6 +196,8 @@ crate::changes! {
         SizesOfEntries,
         /// The grammar allows names in backticks.
         QuotedFieldsInGrammar,
+        /// Syntax errors show percent signs as they are, and not as `fmt.Sprintf` prints them without arguments.
+        PlainSyntaxErrors,
     }
     34 {
         /// `maxLength` bounds values with `x-kubernetes-int-or-string`.

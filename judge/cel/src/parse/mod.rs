@@ -6,6 +6,7 @@
 mod build;
 mod dialect;
 mod lexer;
+mod percent;
 mod recovery;
 mod syntax;
 mod unescape;
@@ -109,6 +110,8 @@ pub(crate) fn parse(text: &str, release: &AskedRelease) -> Result<Parsed, Issues
         for (at, message) in reports {
             // Upstream's lexer puts the end of an empty source before its beginning.
             let at = if source.is_empty() && release.has(Change::PlaceOfNothing) { Some(NOWHERE) } else { at };
+            let is_plain = !message.contains('%') || release.has(Change::PlainSyntaxErrors);
+            let message = if is_plain { message } else { percent::without_arguments(&message) };
             issues.report(at.map_or((-1, -1), |at| places.of_offset(at)), message);
         }
         syntax
