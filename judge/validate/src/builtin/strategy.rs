@@ -345,14 +345,8 @@ impl Strategy {
     fn checked(&self, phase: Phase, object: Value<'_>, old: Option<Value<'_>>, errors: Vec<Error>) -> Checked {
         let mut found = Found::default();
         found.errors.extend(errors);
-        let scope = Scope {
-            root: object,
-            old,
-            kind: &self.kind,
-            metadata: &self.metadata,
-            release: &self.release,
-            namespaced: self.namespaced,
-        };
+        let scope =
+            Scope { root: object, old, kind: &self.kind, metadata: &self.metadata, namespaced: self.namespaced };
         self.overlay.check(&self.types, phase, &scope, &mut found);
         if let Some(expressions) = self.expressions.filter(|_| phase != Phase::Status) {
             let of_expressions = expressions(object, old, self.plain);

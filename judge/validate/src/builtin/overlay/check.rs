@@ -7,7 +7,6 @@ pub(super) mod read;
 mod run;
 
 use super::Condition;
-use crate::AskedRelease;
 use crate::builtin::BuiltInKind;
 use form::Form;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Errors, Path};
@@ -125,7 +124,6 @@ pub(in crate::builtin) struct Scope<'a> {
     pub(in crate::builtin) old: Option<Value<'a>>,
     pub(in crate::builtin) kind: &'a str,
     pub(in crate::builtin) metadata: &'a BuiltInKind,
-    pub(in crate::builtin) release: &'a AskedRelease,
     pub(in crate::builtin) namespaced: bool,
 }
 

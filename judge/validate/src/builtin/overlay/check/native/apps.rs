@@ -344,7 +344,7 @@ fn stateful_set_update(at: &At<'_, '_>, found: &mut Found) {
         "persistentVolumeClaimRetentionPolicy",
     ];
     let old = get(at.scope.old.unwrap_or(Value::Null), "spec");
-    if at.scope.release.has(Change::FieldsOfStatefulSets) {
+    if at.scope.metadata.release.has(Change::FieldsOfStatefulSets) {
         for key in ["selector", "volumeClaimTemplates", "serviceName", "podManagementPolicy"] {
             immutable(at.get(key), get(old, key), &at.path.child(key), found);
         }

@@ -108,7 +108,7 @@ fn wrong(path: &Path<'_>, detail: &str, found: &mut Found) {
 /// Checks a Job: `validateGeneratedSelector` for new ones, and `ValidateJobSpec`.
 fn job(at: &At<'_, '_>, found: &mut Found) {
     let (spec, path) = (at.get("spec"), at.path.child("spec"));
-    if at.scope.old.is_none() || !at.scope.release.has(crate::Change::SelectorsOfNewJobs) {
+    if at.scope.old.is_none() || !at.scope.metadata.release.has(crate::Change::SelectorsOfNewJobs) {
         generated_selector(at, spec, &path, found);
     }
     whole_spec(at, spec, &path, found);

@@ -105,7 +105,7 @@ fn autoscaler(at: &At<'_, '_>, found: &mut Found) {
     let (min, max) = (number(spec, "minReplicas"), number(spec, "maxReplicas").unwrap_or(0));
     let least = |min: i64| {
         let was_zero = old.is_some_and(|old| number(old, "minReplicas") == Some(0));
-        i64::from(min < 1 && !was_zero && !at.scope.release.has(Change::AutoscalersToZero))
+        i64::from(min < 1 && !was_zero && !at.scope.metadata.release.has(Change::AutoscalersToZero))
     };
     if let Some((_, least)) = min.map(|min| (min, least(min))).filter(|(min, least)| min < least) {
         let detail = format!("must be greater than or equal to {least}");
