@@ -117,12 +117,11 @@ impl Other {
     /// The modules of the release are not known, Go is not installed, or building fails.
     pub fn build(folder: &str, release: Release) -> Result<Other, String> {
         let other = OTHER_MODULES.iter().find(|(minor, _)| *minor == release.minor()).map(|(_, version)| *version);
-        let version = match other {
-            Some(version) => version,
-            None => {
-                let modules = kubeshape_builtin::Release::try_from(release).map_err(|error| error.to_string())?;
-                modules.version().strip_prefix("1.").unwrap_or_default()
-            }
+        let version = if let Some(version) = other {
+            version
+        } else {
+            let modules = kubeshape_builtin::Release::try_from(release).map_err(|error| error.to_string())?;
+            modules.version().strip_prefix("1.").unwrap_or_default()
         };
         let copy = whole(&target().join("go").join(release.without_patch().to_string()).join(folder))?;
         let failed = |error: std::io::Error| format!("{}: {error}", copy.display());

@@ -36,15 +36,17 @@ pub(super) fn reword(api_version: &str, kind: &str, release: &AskedRelease, erro
     for error in errors {
         let is_in = |table: &[(&str, &str, &str)], text: &str| table.contains(&(group, kind, text));
         match error.error_type {
-            ErrorType::Required | ErrorType::Forbidden if is_in(&WITHOUT_DETAIL, &error.detail) => {
-                if release.has(Change::DeclaredRules) {
-                    error.detail.clear();
-                }
+            ErrorType::Required | ErrorType::Forbidden
+                if is_in(&WITHOUT_DETAIL, &error.detail) && release.has(Change::DeclaredRules) =>
+            {
+                error.detail.clear();
             }
-            ErrorType::Invalid if error.detail == IMMUTABLE && is_in(&WITHOUT_VALUE, &error.path) => {
-                if release.has(Change::DeclaredRules) {
-                    error.value = BadValue::Json("null".to_owned());
-                }
+            ErrorType::Invalid
+                if error.detail == IMMUTABLE
+                    && is_in(&WITHOUT_VALUE, &error.path)
+                    && release.has(Change::DeclaredRules) =>
+            {
+                error.value = BadValue::Json("null".to_owned());
             }
             _ => {}
         }

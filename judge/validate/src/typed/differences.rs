@@ -116,10 +116,14 @@ impl Differences {
                 }
             }
             (Type::Map(items), Value::Map(map)) if items.inner_struct().is_some() => {
-                map.entries().iter().for_each(|(_, value)| self.walk(types, items, *value, found));
+                for (_, value) in map.entries() {
+                    self.walk(types, items, *value, found);
+                }
             }
             (Type::List(items), Value::List(list)) if items.inner_struct().is_some() => {
-                list.iter().for_each(|value| self.walk(types, items, *value, found));
+                for value in list {
+                    self.walk(types, items, *value, found);
+                }
             }
             _ => {}
         }
@@ -132,7 +136,9 @@ impl Typed {
     pub(crate) fn compare(&self, other: &Typed, found: &mut dyn FnMut(usize, Which<'_>)) {
         let (mut open, mut seen) = (Vec::new(), BTreeSet::new());
         if !is_alike(&self.root, &other.root, &mut open) {
-            (0..self.structs.len()).for_each(|at| found(at, Which::All));
+            for at in 0..self.structs.len() {
+                found(at, Which::All);
+            }
         }
         while let Some(pair) = open.pop() {
             let (Some(own), Some(theirs)) = (self.at(pair.0), other.at(pair.1)) else { continue };
