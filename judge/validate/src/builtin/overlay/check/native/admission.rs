@@ -51,8 +51,7 @@ pub fn admission_errors(object: Value<'_>, metadata: &BuiltInKind) -> Vec<Error>
         _ => return Vec::new(),
     };
     let mut found = Found::default();
-    let release = &metadata.release;
-    let scope = Scope { root: object, old: None, kind, metadata, namespaced: false, release };
+    let scope = Scope { root: object, old: None, kind, metadata, namespaced: false };
     check(&At { value: object, path: &Path::Root, scope: &scope }, &mut found);
     found.errors.into_vec()
 }
