@@ -26,13 +26,14 @@ mod secrets;
 mod watch;
 mod write_back;
 
-use crate::args::{LogFormat, ServeArgs, When};
+use crate::args::{AuthorizationMode, LogFormat, ServeArgs, When};
 use crate::error::{Fatal, describe};
 use crate::input::Filter;
 use crate::report::{self, Setup, Ui};
 use event::Event;
 use hub::{FirstScan, Hub};
 use kubeshape_input::{Finding, NoteKind};
+use kubeshape_objects::access::Authorization;
 use kubeshape_schema::Level;
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator, Profiles};
 use kubeshape_server::http::Http;
@@ -109,8 +110,16 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         resources: None,
     };
     if args.has_objects() {
-        let kept =
-            resources::Kept { data: args.data.as_deref(), folder: plan.folder, readiness: Arc::clone(&readiness) };
+        let kept = resources::Kept {
+            data: args.data.as_deref(),
+            folder: plan.folder,
+            readiness: Arc::clone(&readiness),
+            authorization: match args.authorization_mode {
+                AuthorizationMode::AlwaysAllow => Authorization::AlwaysAllow,
+                AuthorizationMode::Rbac => Authorization::Rbac,
+            },
+            accounts: hub.secrets.accounts().cloned(),
+        };
         let release = plan.release.or_else(|| hub.store.release()).unwrap_or_default();
         if !args.base.is_empty() {
             tracing::info!("requests on objects follow the rules of Kubernetes {release}");
@@ -434,6 +443,17 @@ fn measure(metrics: &Metrics, snapshot: &Snapshot) {
     metrics.cache_size("discovery", others[1].json as u64);
     metrics.cache_size("compressed", sum(|sizes| sizes.compressed));
     metrics.cache_size("protobuf", sum(|sizes| sizes.protobuf));
+}
+
+/// Returns a future that is ready when the system stops the program. A runtime must be entered.
+///
+/// # Errors
+/// Signals cannot be handled.
+pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    let mut signals = Signals::new()?;
+    // Nothing is read again.
+    let (events, _) = channel();
+    Ok(async move { signals.stop(&events).await })
 }
 
 /// The signals that the server handles.

@@ -210,6 +210,19 @@ impl Call<'_> {
         self.decided(operation, object, old, is_dry_run, arena, decide).map(|_| ())
     }
 
+    /// The user of the request.
+    pub(super) fn client(&self, is_dry_run: bool) -> Client {
+        match self.request.identity {
+            Some(identity) => Client {
+                user: Arc::clone(&identity.user),
+                extra: identity.extra.clone(),
+                is_dry_run,
+                authorizer: self.api.authorizer(self.store),
+            },
+            None => Client { is_dry_run, ..Client::default() },
+        }
+    }
+
     /// What policies decide. Their warnings are sent to the client.
     fn decided<'a>(
         &'a self,
@@ -221,7 +234,7 @@ impl Call<'_> {
         decide: impl FnOnce(&Request<'a>, World<'_, 'a>) -> Decision<'a>,
     ) -> Result<Decision<'a>, Status> {
         let kinds = ServedKinds::new(self.api);
-        let client = Client { is_dry_run, ..Client::default() };
+        let client = self.client(is_dry_run);
         let gvk = Gvk::of(&self.served.api_version, &self.served.kind);
         let name = meta_text(object.or(old_object).unwrap_or(Value::Null), "name");
         let (namespace, subresource) = (Some(self.path.namespace), self.path.subresource);

@@ -19,6 +19,7 @@ mod watch;
 mod write;
 
 use crate::accept::{Alternates, Answers, Endpoint, Form, TargetKind, Transformed, alternate, resource};
+use crate::access::{self, Attributes, Authorization, Identity};
 use crate::path::ResourcePath;
 use crate::status::{GroupResource, Status};
 use crate::store::{Change, Outdated, Store, Stored};
@@ -28,6 +29,7 @@ use admission::{Found, Gate};
 use bytes::Bytes;
 use imbl::OrdMap;
 use indexmap::IndexSet;
+use kubeshape_policy::{Access, Authorizer, Verdict};
 use kubeshape_registry::Registry;
 use kubeshape_registry::policy::Layer;
 use kubeshape_smd::Bump;
@@ -49,6 +51,7 @@ pub use collect::Todo;
 pub use definitions::{DEFINITIONS, Settled};
 pub use documents::Documents;
 pub use reply::MAX_LIST_GROWTH;
+pub use review::{Reviewed, Signer};
 pub use watch::{Watch, WatchEnd};
 
 /// The largest body of a request in bytes (upstream: `MaxRequestBodyBytes`).
@@ -76,6 +79,8 @@ pub struct Request<'r> {
     pub alternates: bool,
     /// Whether CBOR is supported, too (upstream: the feature gate `CBORServingAndStorage`).
     pub cbor: bool,
+    /// The user; `None` for the administrator of a cluster.
+    pub identity: Option<&'r Identity>,
 }
 
 impl Default for Request<'_> {
@@ -90,6 +95,7 @@ impl Default for Request<'_> {
             body: b"",
             alternates: false,
             cbor: false,
+            identity: None,
         }
     }
 }
@@ -244,6 +250,12 @@ pub struct Api {
     gate: Arc<Gate>,
     /// What policies need to know of custom resources, as they are served now.
     custom: Arc<OnceLock<Layer>>,
+    /// How permissions are decided.
+    authorization: Authorization,
+    /// The roles and bindings of the store.
+    roles: Arc<access::Gate>,
+    /// Signs the tokens of service accounts.
+    signer: Option<Arc<dyn Signer>>,
 }
 
 impl Api {
@@ -267,6 +279,49 @@ impl Api {
     #[must_use]
     pub fn with_documents(self, documents: Documents) -> Api {
         Api { documents: documents.in_release(self.registry.settings().release), ..self }
+    }
+
+    /// Decides permissions in another way.
+    #[must_use]
+    pub fn with_authorization(self, authorization: Authorization) -> Api {
+        Api { authorization, ..self }
+    }
+
+    /// Signs the tokens of service accounts.
+    #[must_use]
+    pub fn with_signer(self, signer: Arc<dyn Signer>) -> Api {
+        Api { signer: Some(signer), ..self }
+    }
+
+    /// Returns how permissions are decided.
+    pub fn authorization(&self) -> Authorization {
+        self.authorization
+    }
+
+    /// Returns the authorizer of a store.
+    pub fn authorizer(&self, store: &Store) -> Arc<dyn Authorizer> {
+        match self.authorization {
+            Authorization::AlwaysAllow => Arc::new(Everything),
+            Authorization::Rbac => self.roles.rbac(store),
+        }
+    }
+
+    /// Returns whether a user may do something.
+    ///
+    /// # Errors
+    /// The response to a user who may not: 403.
+    pub fn authorize(&self, store: &Store, identity: &Identity, wanted: Attributes) -> Result<(), Status> {
+        if self.authorization == Authorization::AlwaysAllow {
+            return Ok(());
+        }
+        let access = wanted.by(&identity.user);
+        let verdict = self.roles.rbac(store).decide(&access);
+        if verdict.allowed { Ok(()) } else { Err(Attributes::forbidden(&access, &verdict.reason)) }
+    }
+
+    /// Returns the response to a refused request.
+    pub fn refuse(status: &Status, request: &Request<'_>) -> Reply {
+        refusal(status, request)
     }
 
     /// Returns the registry of kinds.
@@ -320,6 +375,13 @@ impl Api {
         let prefix = if path.namespace.is_empty() { String::new() } else { format!("{}/", path.namespace) };
         let most = if options.limit > 0 { options.limit } else { usize::MAX };
         store.list(&served.id, &prefix, "").take(most).map(|(_, object)| object.json().len()).sum()
+    }
+
+    /// Returns the stored object at a decoded path, as JSON.
+    pub fn object_at(&self, store: &Store, path: &str) -> Option<Bytes> {
+        let path = ResourcePath::of(path).filter(|path| !path.watch && !path.name.is_empty())?;
+        let key = crate::store::Key::new(&self.find(&path)?.id, path.namespace, path.name);
+        store.get(&key).map(|stored| stored.json())
     }
 
     fn find(&self, path: &ResourcePath<'_>) -> Option<&Arc<Served>> {
@@ -407,6 +469,16 @@ fn refusal(status: &Status, request: &Request<'_>) -> Reply {
             Reply { parameters, ..reply::status(status, form, server_version) }
         }
         None => reply::status(status, Form::Indented, None),
+    }
+}
+
+/// Allows everything (upstream: `AlwaysAllow`).
+#[derive(Clone, Copy, Debug)]
+struct Everything;
+
+impl Authorizer for Everything {
+    fn decide(&self, _: &Access) -> Verdict {
+        Verdict { allowed: true, ..Verdict::default() }
     }
 }
 

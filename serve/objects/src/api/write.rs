@@ -252,7 +252,7 @@ impl Call<'_> {
         let options = self.options(&parameters);
         let zero = self.strategy.zero(object, &arena);
         let object = endpoint.update_no_errors(zero, object, &options, &arena);
-        if let Some(status) = self.reviewed(&arena) {
+        if let Some(status) = self.reviewed(object, &arena)? {
             return self.review(object, status, &arena);
         }
         let change = self.created(object, parameters.dry_run, &arena)?;
