@@ -191,9 +191,19 @@ pub(crate) struct ServeArgs {
     )]
     pub(crate) service_account_issuer: String,
 
+    /// Call the admission webhooks that objects configure, if they listen on loopback addresses; needs --objects
+    ///
+    /// Without it, their configurations are stored and have no effect.
+    #[arg(long, help_heading = ACCESS)]
+    pub(crate) webhooks: bool,
+
     /// Serve objects that clients create, without files
     #[arg(skip)]
     pub(crate) starts_empty: bool,
+
+    /// Create objects only in namespaces that exist
+    #[arg(skip)]
+    pub(crate) needs_namespaces: bool,
 
     /// Host names and addresses that requests may name, besides those of loopback; `*` allows all [default: `*`; if all
     /// addresses are loopback, none]

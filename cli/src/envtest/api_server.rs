@@ -86,6 +86,8 @@ pub(super) fn run(arguments: &[String]) -> Result<bool, Fatal> {
         return Err(Fatal::Usage("the command line of the server is not that of `serve`".to_owned()));
     };
     args.starts_empty = true;
+    args.webhooks = true;
+    args.needs_namespaces = !flags.all("disable-admission-plugins").any(|plugin| plugin == "NamespaceLifecycle");
     serve::run(&args, &setup())
 }
 

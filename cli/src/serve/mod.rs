@@ -38,8 +38,8 @@ use kubeshape_schema::Level;
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator, Profiles};
 use kubeshape_server::http::Http;
 use kubeshape_server::{
-    AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, Metrics, Pages, Readiness, Server, Snapshot, Store,
-    StoreOptions, Tags,
+    AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, LoopbackHooks, Metrics, Pages, Readiness, Server, Snapshot,
+    Store, StoreOptions, Tags,
 };
 use log::Log;
 use plan::Plan;
@@ -109,6 +109,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         given: std::collections::BTreeSet::new(),
         resources: None,
     };
+    let runtime = Builder::new_multi_thread().enable_all().thread_stack_size(crate::convert::STACK).build()?;
     if args.has_objects() {
         let kept = resources::Kept {
             data: args.data.as_deref(),
@@ -119,6 +120,8 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
                 AuthorizationMode::Rbac => Authorization::Rbac,
             },
             accounts: hub.secrets.accounts().cloned(),
+            hooks: args.webhooks.then(|| Arc::new(LoopbackHooks::new(runtime.handle().clone()))),
+            needs_namespaces: args.needs_namespaces,
         };
         let release = plan.release.or_else(|| hub.store.release()).unwrap_or_default();
         if !args.base.is_empty() {
@@ -166,7 +169,6 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     // Before the first request, because the answer of `/readyz` says that everything is served.
     hub.publish_kept();
 
-    let runtime = Builder::new_multi_thread().enable_all().thread_stack_size(crate::convert::STACK).build()?;
     let sizes = Arc::clone(&live);
     let of_log = log.measure();
     metrics.measured_by(move |metrics| {

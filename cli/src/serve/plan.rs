@@ -70,6 +70,7 @@ impl Plan {
                 (args.authorization_mode == AuthorizationMode::Rbac, "--authorization-mode RBAC"),
                 (!args.service_account_key_file.is_empty(), "--service-account-key-file"),
                 (args.service_account_signing_key_file.is_some(), "--service-account-signing-key-file"),
+                (args.webhooks, "--webhooks"),
             ];
             if let Some((_, option)) = of_objects.iter().find(|(given, _)| *given) {
                 return Err(usage(format!("{option} says something about objects: add --objects")));

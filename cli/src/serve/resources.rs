@@ -13,7 +13,9 @@ use kubeshape_objects::access::{Authorization, system_objects};
 use kubeshape_objects::store::{self, Store};
 use kubeshape_objects::{Advisor, Api, Documents, Status};
 use kubeshape_registry::{Location, Object, Registry, Settings};
-use kubeshape_server::{Change, Definition, Leaf, Objects, Readiness, ServiceAccounts, Snapshot, Unkept};
+use kubeshape_server::{
+    Change, Definition, Leaf, LoopbackHooks, Objects, Readiness, ServiceAccounts, Snapshot, Unkept,
+};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -56,6 +58,10 @@ pub(super) struct Kept<'k> {
     pub(super) authorization: Authorization,
     /// The keys of service accounts.
     pub(super) accounts: Option<Arc<ServiceAccounts>>,
+    /// Calls admission webhooks.
+    pub(super) hooks: Option<Arc<LoopbackHooks>>,
+    /// Whether objects are only created in namespaces that exist.
+    pub(super) needs_namespaces: bool,
 }
 
 impl Resources {
@@ -68,7 +74,7 @@ impl Resources {
         snapshot: &Snapshot,
         lifecycles: Lifecycles,
         release: kubeshape_validate::Release,
-        Kept { data, folder, readiness, authorization, accounts }: Kept<'_>,
+        Kept { data, folder, readiness, authorization, accounts, hooks, needs_namespaces }: Kept<'_>,
     ) -> Result<Resources, DataError> {
         let mut documents: BTreeMap<String, Bytes> = BTreeMap::new();
         if !snapshot.v3.contains_key(DEFINITIONS) {
@@ -90,6 +96,11 @@ impl Resources {
             Some(accounts) => api.with_signer(Arc::<ServiceAccounts>::clone(accounts)),
             None => api,
         };
+        let api = match hooks {
+            Some(hooks) => api.with_hooks(hooks),
+            None => api,
+        };
+        let api = if needs_namespaces { api.with_namespace_lifecycle() } else { api };
         let objects = match data {
             Some(file) => {
                 let (data, store) = Data::open(file, store::Limits::default())?;

@@ -22,6 +22,7 @@ mod rope;
 mod snapshot;
 mod state;
 pub mod store;
+mod webhooks;
 
 pub use auth::{AllowedHosts, Authenticator, Cors, CorsError, KeyError, ServiceAccounts, TokenError, Tokens};
 pub use body::Tags;
@@ -39,3 +40,4 @@ pub use rope::Rope;
 pub use snapshot::{Discovery, LazyV2, Leaf, Live, Snapshot, Upstream};
 pub use state::{Endpoints, Readiness};
 pub use store::{Applied, BaseDocuments, BaseError, Change, Definition, Quality, Reason, Store, StoreOptions};
+pub use webhooks::LoopbackHooks;

@@ -313,7 +313,12 @@ impl Objects {
         let mut attempts = 0;
         // A request that takes long to prepare would block other writers. One on a thread that lets others pass is prepared
         // until its time is over.
-        while attempts < ATTEMPTS || (attempts < MOST_ATTEMPTS && began.elapsed() > SHORT) || work::is_behind_others() {
+        // The same holds for one that waits for webhooks, which may write in turn.
+        let calls_hooks = self.api.load().calls_hooks();
+        while attempts < ATTEMPTS
+            || (attempts < MOST_ATTEMPTS && (calls_hooks || began.elapsed() > SHORT))
+            || work::is_behind_others()
+        {
             attempts += 1;
             began = Instant::now();
             let api = self.api();
@@ -326,6 +331,13 @@ impl Objects {
             if let Some(reply) = work::in_front(move || objects.commit(&api, &write, now)).flatten() {
                 return Some(Answered::Reply(reply));
             }
+        }
+        if calls_hooks {
+            let status = Status::too_many_requests(1);
+            return Some(Answered::Reply(Reply {
+                retry_after_seconds: status.retry_after_seconds(),
+                ..Api::refuse(&status, request)
+            }));
         }
         let writing = self.lock();
         let api = self.api.load();

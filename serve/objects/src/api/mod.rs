@@ -16,6 +16,7 @@ mod selectable;
 mod served;
 mod strategy;
 mod watch;
+mod webhooks;
 mod write;
 
 use crate::accept::{Alternates, Answers, Endpoint, Form, TargetKind, Transformed, alternate, resource};
@@ -45,6 +46,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use strategy::Strategy;
+use webhooks::{FoundHooks, HookGate};
 
 pub use advice::Advisor;
 pub use collect::Todo;
@@ -53,6 +55,7 @@ pub use documents::Documents;
 pub use reply::MAX_LIST_GROWTH;
 pub use review::{Reviewed, Signer};
 pub use watch::{Watch, WatchEnd};
+pub use webhooks::{HookCall, Hooks};
 
 /// The largest body of a request in bytes (upstream: `MaxRequestBodyBytes`).
 pub const MAX_BODY: usize = 3 << 20;
@@ -256,6 +259,12 @@ pub struct Api {
     roles: Arc<access::Gate>,
     /// Signs the tokens of service accounts.
     signer: Option<Arc<dyn Signer>>,
+    /// Calls admission webhooks; `None` if they are not called.
+    hooks: Option<Arc<dyn Hooks>>,
+    mutating: Arc<HookGate>,
+    validating: Arc<HookGate>,
+    /// Whether objects are only created in namespaces that exist (upstream: the plugin `NamespaceLifecycle`).
+    needs_namespaces: bool,
 }
 
 impl Api {
@@ -285,6 +294,25 @@ impl Api {
     #[must_use]
     pub fn with_authorization(self, authorization: Authorization) -> Api {
         Api { authorization, ..self }
+    }
+
+    /// Calls the admission webhooks that are configured by objects.
+    #[must_use]
+    pub fn with_hooks(self, hooks: Arc<dyn Hooks>) -> Api {
+        let gate = |resource| Arc::new(HookGate::new(resource));
+        let mutating = gate("mutatingwebhookconfigurations");
+        Api { hooks: Some(hooks), mutating, validating: gate("validatingwebhookconfigurations"), ..self }
+    }
+
+    /// Returns whether admission webhooks are called.
+    pub fn calls_hooks(&self) -> bool {
+        self.hooks.is_some()
+    }
+
+    /// Refuses to create objects in namespaces that do not exist or are being deleted.
+    #[must_use]
+    pub fn with_namespace_lifecycle(self) -> Api {
+        Api { needs_namespaces: true, ..self }
     }
 
     /// Signs the tokens of service accounts.
@@ -423,9 +451,20 @@ impl Api {
         let served = self.find(&path)?;
         let strategy = served.strategy()?;
         let warnings = RefCell::default();
-        let (verb, policies) = (Verb::Other, Found::new());
-        let call =
-            Call { verb, api: self, served, strategy: &strategy, path, request, moment, store, warnings, policies };
+        let (verb, policies, hooks) = (Verb::Other, Found::new(), FoundHooks::default());
+        let call = Call {
+            verb,
+            api: self,
+            served,
+            strategy: &strategy,
+            path,
+            request,
+            moment,
+            store,
+            warnings,
+            policies,
+            hooks,
+        };
         let call = Call { verb: call.verb()?, ..call };
         call.warn_of_version();
         let outcome = call.run();
@@ -536,6 +575,8 @@ struct Call<'c> {
     warnings: RefCell<IndexSet<String>>,
     /// The admission policies.
     policies: Found,
+    /// The admission webhooks.
+    hooks: FoundHooks,
 }
 
 impl Call<'_> {

@@ -292,6 +292,7 @@ impl Call<'_> {
     /// strategy).
     fn created<'a>(&'a self, object: Value<'a>, is_dry_run: bool, arena: &'a Bump) -> Result<Change, Status> {
         self.has_room_for_policy(object)?;
+        self.namespace_takes(meta_text(object, "name"))?;
         let object = self.mutated(object, None, is_dry_run, arena)?;
         let object = self.without_repeated_owners(object, arena);
         let assigned = self.moment.assigned(self.store.revision(), arena);
