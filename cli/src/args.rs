@@ -37,7 +37,7 @@ pub(crate) use lifecycle::{
 };
 pub(crate) use policies::{OperationArg, PolicyArgs};
 #[cfg(feature = "serve")]
-pub(crate) use serve::{AuthorizationMode, LogFormat, LogLevel, ServeArgs, Switch};
+pub(crate) use serve::{AuthorizationMode, ClockArg, LogFormat, LogLevel, ServeArgs, Switch};
 pub(crate) use show::{ExplainFieldArgs, ExplainFormat, SampleArgs, TableArgs, TableFormat};
 pub(crate) use ssa::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, TestArgs, TypeArgs,

@@ -191,6 +191,10 @@ pub(crate) struct ServeArgs {
     )]
     pub(crate) service_account_issuer: String,
 
+    /// Whether time passes, or `POST /kubeshape/clock` moves it; needs --objects and extensions
+    #[arg(long, value_name = "CLOCK", default_value = "system", help_heading = OPERATION)]
+    pub(crate) clock: ClockArg,
+
     /// Call the admission webhooks that objects configure, if they listen on loopback addresses; needs --objects
     ///
     /// Without it, their configurations are stored and have no effect.
@@ -315,6 +319,15 @@ pub(crate) enum AuthorizationMode {
     /// Roles and bindings decide
     #[value(name = "RBAC")]
     Rbac,
+}
+
+/// `--clock`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClockArg {
+    /// The time of the system
+    System,
+    /// The time of the start, until a request moves it
+    Manual,
 }
 
 /// `--log-format`

@@ -26,7 +26,7 @@ mod secrets;
 mod watch;
 mod write_back;
 
-use crate::args::{AuthorizationMode, LogFormat, ServeArgs, When};
+use crate::args::{AuthorizationMode, ClockArg, LogFormat, ServeArgs, When};
 use crate::error::{Fatal, describe};
 use crate::input::Filter;
 use crate::report::{self, Setup, Ui};
@@ -38,8 +38,8 @@ use kubeshape_schema::Level;
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator, Profiles};
 use kubeshape_server::http::Http;
 use kubeshape_server::{
-    AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, LoopbackHooks, Metrics, Pages, Readiness, Server, Snapshot,
-    Store, StoreOptions, Tags,
+    AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, LoopbackHooks, ManualClock, Metrics, Pages, Readiness,
+    Server, Snapshot, Store, StoreOptions, Tags,
 };
 use log::Log;
 use plan::Plan;
@@ -122,6 +122,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
             accounts: hub.secrets.accounts().cloned(),
             hooks: args.webhooks.then(|| Arc::new(LoopbackHooks::new(runtime.handle().clone()))),
             needs_namespaces: args.needs_namespaces,
+            clock: (args.clock == ClockArg::Manual).then(|| Arc::new(ManualClock::new(SystemTime::now()))),
         };
         let release = plan.release.or_else(|| hub.store.release()).unwrap_or_default();
         if !args.base.is_empty() {

@@ -3,7 +3,7 @@
 use super::advice::Lifecycles;
 use super::secrets::Secrets;
 use super::write_back::WriteBack;
-use crate::args::{self, AuthorizationMode, ServeArgs};
+use crate::args::{self, AuthorizationMode, ClockArg, ServeArgs};
 use crate::cluster::context_of;
 use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, check_once, gather};
@@ -71,10 +71,14 @@ impl Plan {
                 (!args.service_account_key_file.is_empty(), "--service-account-key-file"),
                 (args.service_account_signing_key_file.is_some(), "--service-account-signing-key-file"),
                 (args.webhooks, "--webhooks"),
+                (args.clock == ClockArg::Manual, "--clock manual"),
             ];
             if let Some((_, option)) = of_objects.iter().find(|(given, _)| *given) {
                 return Err(usage(format!("{option} says something about objects: add --objects")));
             }
+        }
+        if args.clock == ClockArg::Manual && !args.has_extensions() {
+            return Err(usage("--clock manual needs --extensions on: requests move the clock"));
         }
         // Gates of fields are known only from the schemas.
         let is_answered = |name: &str| !args.has_objects() || Emulation::has_gate(name);

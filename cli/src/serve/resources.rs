@@ -14,7 +14,7 @@ use kubeshape_objects::store::{self, Store};
 use kubeshape_objects::{Advisor, Api, Documents, Status};
 use kubeshape_registry::{Location, Object, Registry, Settings};
 use kubeshape_server::{
-    Change, Definition, Leaf, LoopbackHooks, Objects, Readiness, ServiceAccounts, Snapshot, Unkept,
+    Change, Definition, Leaf, LoopbackHooks, ManualClock, Objects, Readiness, ServiceAccounts, Snapshot, Unkept,
 };
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,6 +62,8 @@ pub(super) struct Kept<'k> {
     pub(super) hooks: Option<Arc<LoopbackHooks>>,
     /// Whether objects are only created in namespaces that exist.
     pub(super) needs_namespaces: bool,
+    /// The clock that clients move.
+    pub(super) clock: Option<Arc<ManualClock>>,
 }
 
 impl Resources {
@@ -74,7 +76,7 @@ impl Resources {
         snapshot: &Snapshot,
         lifecycles: Lifecycles,
         release: kubeshape_validate::Release,
-        Kept { data, folder, readiness, authorization, accounts, hooks, needs_namespaces }: Kept<'_>,
+        Kept { data, folder, readiness, authorization, accounts, hooks, needs_namespaces, clock }: Kept<'_>,
     ) -> Result<Resources, DataError> {
         let mut documents: BTreeMap<String, Bytes> = BTreeMap::new();
         if !snapshot.v3.contains_key(DEFINITIONS) {
@@ -112,6 +114,10 @@ impl Resources {
                 Some(folder) => Objects::new(api, Store::default()).with_keeper(Arc::new(folder.clone())),
                 None => Objects::new(api, Store::default()),
             },
+        };
+        let objects = match clock {
+            Some(clock) => objects.with_manual_clock(clock),
+            None => objects,
         };
         let objects = Arc::new(objects);
         if let Some(accounts) = &accounts {

@@ -121,7 +121,11 @@ fn the_server_starts_with_the_flags_of_envtest() {
     assets(&folder);
     let child = Command::new(folder.path("assets/kube-apiserver"))
         .args(["--secure-port=0", "--bind-address=127.0.0.1", "--cert-dir", "certs", "--authorization-mode=RBAC"])
-        .args(["--etcd-servers=http://127.0.0.1:1", "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged=true"])
+        .args([
+            "--etcd-servers=http://127.0.0.1:1",
+            "--service-cluster-ip-range=10.0.0.0/24",
+            "--allow-privileged=true",
+        ])
         .args(["--disable-admission-plugins=ServiceAccount", "--some-new-flag", "value"])
         .current_dir(folder.path(""))
         .stdout(Stdio::piped())

@@ -10,6 +10,7 @@ use crate::derived::Derived;
 use crate::raw;
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
+use imbl::ordmap::DiffItem;
 use imbl::{OrdMap, OrdSet, Vector};
 use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
@@ -196,6 +197,16 @@ impl Draft {
     /// Creates it from compact JSON without a revision, and the position of the revision.
     pub(crate) fn new(text: Vec<u8>, at: usize) -> Draft {
         Draft { text, at, reading: None }
+    }
+
+    /// Returns a stored object without its revision. `None` if it has none.
+    fn of(stored: &Stored) -> Option<Draft> {
+        let json = stored.as_json();
+        let value = raw::member(raw::member(json, "metadata")?, "resourceVersion")?;
+        let start = (value.as_ptr() as usize).checked_sub(json.as_ptr() as usize)? + 1;
+        let end = start + value.len().checked_sub(2)?;
+        let text = [json.get(..start)?, json.get(end..)?].concat();
+        Some(Draft::new(text, start))
     }
 
     /// Returns the same, for a reader that is known to return it unchanged.
@@ -553,6 +564,27 @@ impl Store {
             let Some(oldest) = self.history.pop_front() else { break };
             self.history_bytes = self.history_bytes.saturating_sub(oldest.object.text.len());
             self.forgotten = oldest.object.revision;
+        }
+    }
+
+    /// Makes the changes after which the objects are those of an earlier state. Each has its own revision, so watches
+    /// see them. Unchanged objects keep their revisions.
+    pub fn return_to(&mut self, earlier: &Store) {
+        let mut changes = Vec::new();
+        for item in self.objects.clone().diff(&earlier.objects) {
+            let (key, stored, then): (&Key, &Arc<Stored>, fn(Draft) -> Then) = match item {
+                DiffItem::Add(key, stored) => (key, stored, Then::Stored),
+                DiffItem::Update { new: (key, stored), .. } => (key, stored, Then::Stored),
+                DiffItem::Remove(key, stored) => (key, stored, Then::Deleted),
+            };
+            let expected = self.get(key).map(|stored| stored.revision);
+            let draft = Draft::of(stored);
+            changes.extend(draft.map(|draft| Change { key: key.clone(), expected, then: then(draft) }));
+        }
+        // Definitions are needed for their objects.
+        changes.sort_by_key(|change| *change.key.resource != *DEFINITIONS);
+        for change in &changes {
+            self.make(change);
         }
     }
 

@@ -34,7 +34,7 @@ pub use kubeshape_input::Finding;
 pub use limit::Limits;
 pub use listen::{Ended, Endpoint, Listener, Server, Tls, TlsError};
 pub use metrics::{Metrics, OpenConnection};
-pub use objects::{Clock, Keeper, Objects, Origin, Unkept};
+pub use objects::{Clock, Keeper, ManualClock, Objects, Origin, Unkept};
 pub use remote::{RemoteDocument, RemoteState};
 pub use rope::Rope;
 pub use snapshot::{Discovery, LazyV2, Leaf, Live, Snapshot, Upstream};

@@ -8,9 +8,12 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use kubeshape_objects::{HookCall, Hooks};
-use rustls::pki_types::CertificateDer;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::pki_types::pem::PemObject as _;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
@@ -18,6 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// The largest response, in bytes. A patch can replace a whole object.
 const MAX_RESPONSE: usize = 8 << 20;
@@ -93,13 +97,91 @@ fn tls(authorities: &[u8]) -> Result<ClientConfig, String> {
     let builder = if authorities.is_empty() {
         builder.with_native_roots().map_err(|error| error.to_string())?
     } else {
+        let mut trusted = Vec::new();
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(authorities) {
-            roots.add(certificate.map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
+            let certificate = certificate.map_err(|error| error.to_string())?;
+            roots.add(certificate.clone()).map_err(|error| error.to_string())?;
+            trusted.push(certificate);
         }
-        builder.with_root_certificates(roots)
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let inner = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
+        let inner = inner.map_err(|error| error.to_string())?;
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(Trusting { inner, trusted }))
     };
     Ok(builder.with_no_client_auth())
+}
+
+/// Verifies certificates as Go does: a certificate that is itself among the trusted ones needs no authority. Test
+/// libraries give the certificate of the webhook as `caBundle`.
+#[derive(Debug)]
+struct Trusting {
+    inner: Arc<WebPkiServerVerifier>,
+    trusted: Vec<CertificateDer<'static>>,
+}
+
+impl ServerCertVerifier for Trusting {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        if !self.trusted.contains(certificate) {
+            return self.inner.verify_server_cert(certificate, intermediates, name, ocsp, now);
+        }
+        verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
+        let (_, parsed) = X509Certificate::from_der(certificate)
+            .map_err(|_| Error::InvalidCertificate(CertificateError::BadEncoding))?;
+        let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+        let validity = parsed.validity();
+        if now > validity.not_after.timestamp() {
+            return Err(Error::InvalidCertificate(CertificateError::Expired));
+        }
+        if now < validity.not_before.timestamp() {
+            return Err(Error::InvalidCertificate(CertificateError::NotValidYet));
+        }
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.inner.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.inner.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.inner.supported_verify_schemes()
+    }
+}
+
+/// Returns a path without empty segments, `.` and `..` (Go's `path.Join`).
+fn cleaned(path: &str) -> String {
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop();
+            }
+            segment => segments.push(segment),
+        }
+    }
+    format!("/{}", segments.join("/"))
 }
 
 /// Returns the address of a webhook, with the timeout as a parameter.
@@ -108,17 +190,17 @@ fn target(call: &HookCall) -> Result<Uri, String> {
         let (namespace, name) = call.service.as_ref().ok_or("neither url nor service is set")?;
         return Err(format!("service {name:?} in namespace {namespace:?} has no address: give a url on loopback"));
     };
-    let join = if url.contains('?') { '&' } else { '?' };
-    let uri: Uri = format!("{url}{join}timeout={}s", call.timeout.as_secs())
-        .parse()
-        .map_err(|error| format!("{url:?} is not a URL: {error}"))?;
+    let uri: Uri = url.parse().map_err(|error| format!("{url:?} is not a URL: {error}"))?;
     let host = uri.host().unwrap_or_default();
     let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let is_loopback = host == "localhost" || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     if !is_loopback {
         return Err(format!("{url:?} is not on this machine: webhooks are only called on loopback addresses"));
     }
-    Ok(uri)
+    let authority = uri.authority().map(|authority| authority.as_str()).unwrap_or_default();
+    let target = format!("{}?timeout={}s", cleaned(uri.path()), call.timeout.as_secs());
+    let uri = Uri::builder().scheme("https").authority(authority).path_and_query(target).build();
+    uri.map_err(|error| format!("{url:?} is not a URL: {error}"))
 }
 
 impl Hooks for LoopbackHooks {
@@ -164,4 +246,31 @@ fn causes(error: &dyn std::error::Error) -> String {
         source = next.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::target;
+    use kubeshape_objects::HookCall;
+    use std::time::Duration;
+
+    #[test]
+    fn only_addresses_of_this_machine_are_called() {
+        let read = |url: &str| {
+            let (url, timeout) = (Some(url.to_owned()), Duration::from_secs(3));
+            let call = HookCall { url, service: None, authorities: Vec::new(), timeout, body: Vec::new() };
+            target(&call).map(|uri| uri.to_string())
+        };
+        let expected = [
+            ("https://127.0.0.1:1//a/./b/../c", "https://127.0.0.1:1/a/c?timeout=3s"),
+            ("https://[::1]:1", "https://[::1]:1/?timeout=3s"),
+            ("https://localhost/x?y=z", "https://localhost/x?timeout=3s"),
+        ];
+        for (url, expected) in expected {
+            assert_eq!(read(url), Ok(expected.to_owned()));
+        }
+        for url in ["https://10.0.0.1/x", "https://localhost.example.com/x", "https://127.0.0.1@10.0.0.1/x", "/x", ""] {
+            assert!(read(url).is_err(), "{url}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ pub(crate) mod audit;
 mod body;
 pub mod conditional;
 mod content;
+mod controls;
 mod discovery;
 mod encoding;
 mod health;
@@ -425,6 +426,16 @@ where
                     Answer::Now(response) => ResponseFuture(Waiting::Done(Some(record.finish(response)))),
                     Answer::Later(answer) => ResponseFuture(Waiting::Later(answer, Some(record))),
                 };
+            }
+            let control = controls::Control::of(&path).filter(|_| shared.endpoints.extensions);
+            if let (Some(control), Some(objects)) = (control, &shared.endpoints.objects) {
+                let query = uri.query().unwrap_or_default();
+                let parts = OwnedParts::of(&shared.parts(&request, query, true));
+                let bodies = shared.bodies.clone();
+                let answer = controls::answer(control, Arc::clone(objects), request, parts, bodies);
+                let shared = Arc::clone(shared);
+                let record = Record { shared, began, audit, method, uri: uri.clone(), endpoint: "control" };
+                return ResponseFuture(Waiting::Later(Box::pin(answer), Some(record)));
             }
             let snapshot = shared.endpoints.live.current();
             (shared.answer(request, &snapshot, &route), route.endpoint())
