@@ -573,8 +573,7 @@ impl Store {
         let mut changes = Vec::new();
         for item in self.objects.clone().diff(&earlier.objects) {
             let (key, stored, then): (&Key, &Arc<Stored>, fn(Draft) -> Then) = match item {
-                DiffItem::Add(key, stored) => (key, stored, Then::Stored),
-                DiffItem::Update { new: (key, stored), .. } => (key, stored, Then::Stored),
+                DiffItem::Add(key, stored) | DiffItem::Update { new: (key, stored), .. } => (key, stored, Then::Stored),
                 DiffItem::Remove(key, stored) => (key, stored, Then::Deleted),
             };
             let expected = self.get(key).map(|stored| stored.revision);

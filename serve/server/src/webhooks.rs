@@ -197,7 +197,7 @@ fn target(call: &HookCall) -> Result<Uri, String> {
     if !is_loopback {
         return Err(format!("{url:?} is not on this machine: webhooks are only called on loopback addresses"));
     }
-    let authority = uri.authority().map(|authority| authority.as_str()).unwrap_or_default();
+    let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
     let target = format!("{}?timeout={}s", cleaned(uri.path()), call.timeout.as_secs());
     let uri = Uri::builder().scheme("https").authority(authority).path_and_query(target).build();
     uri.map_err(|error| format!("{url:?} is not a URL: {error}"))
