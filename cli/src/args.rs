@@ -7,6 +7,8 @@ mod diff;
 mod docs;
 #[cfg(any(feature = "cluster", feature = "serve"))]
 mod duration;
+#[cfg(feature = "serve")]
+mod envtest;
 mod explore;
 mod findings;
 mod lifecycle;
@@ -26,6 +28,8 @@ pub(crate) use check::{AgainstStatus, CheckArgs, CheckLevel};
 pub(crate) use cluster::{CacheArgs, CacheCommand, PullArgs};
 pub(crate) use diff::DiffArgs;
 pub(crate) use docs::{DocsArgs, DocsFormat, Nested};
+#[cfg(feature = "serve")]
+pub(crate) use envtest::EnvtestArgs;
 pub(crate) use explore::{ExploreArgs, GraphArgs, GraphFormat};
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, ReportArgs, allowable, selector};
 pub(crate) use lifecycle::{
@@ -34,7 +38,7 @@ pub(crate) use lifecycle::{
 };
 pub(crate) use policies::{OperationArg, PolicyArgs};
 #[cfg(feature = "serve")]
-pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
+pub(crate) use serve::{AuthorizationMode, ClockArg, LogFormat, LogLevel, ServeArgs, Switch};
 pub(crate) use shape::{Format, Shape};
 pub(crate) use show::{ExplainFieldArgs, ExplainFormat, SampleArgs, TableArgs, TableFormat};
 pub(crate) use ssa::{
@@ -125,6 +129,8 @@ pub(crate) enum Command {
     Lifecycle(LifecycleArgs),
     #[cfg(feature = "serve")]
     Serve(Box<ServeArgs>),
+    #[cfg(feature = "serve")]
+    Envtest(EnvtestArgs),
     #[cfg(feature = "cluster")]
     Pull(PullArgs),
     #[cfg(feature = "cluster")]

@@ -1,8 +1,8 @@
 //! The `kubeshape` command as a library: [`run`] is the command, and [`rows`] does its work on inputs in memory.
 //!
 //! `args` is the command line, and `config` completes it from the configuration file. Each command has a module:
-//! `convert`, `check`, `diff`, `upgrade`, `validate`, `lifecycle`, `serve`, `cluster` (`pull` and `cache`), `explain`
-//! (pages of codes). Commands about objects implement `session::Command`: `ssa` (server-side apply), `show` (kubectl's
+//! `convert`, `check`, `diff`, `upgrade`, `validate`, `lifecycle`, `serve`, `envtest`, `cluster` (`pull` and `cache`),
+//! `explain` (pages of codes). Commands about objects implement `session::Command`: `ssa` (server-side apply), `show` (kubectl's
 //! views), `testing` (suites and scenarios). All commands read inputs with `input`, write results with `output`, and
 //! show findings with `report`.
 //!
@@ -23,6 +23,8 @@ mod convert;
 mod definitions;
 mod diff;
 mod docs;
+#[cfg(feature = "serve")]
+mod envtest;
 mod error;
 mod explain;
 mod explore;
@@ -56,6 +58,13 @@ use std::path::Path;
 ///
 /// It is for programs that are the command: it prints, and it handles signals.
 pub fn run(arguments: Vec<OsString>) -> u8 {
+    #[cfg(feature = "serve")]
+    if let Some(program) = envtest::Program::of(&arguments) {
+        return match program.run(arguments.get(1..).unwrap_or_default()) {
+            Ok(is_good) => u8::from(!is_good),
+            Err(error) => ended(&error, When::Auto),
+        };
+    }
     let (arguments, name) = named(arguments);
     let (arguments, configured) = match config::configured(arguments.clone()) {
         Ok(Configured { arguments, rules }) => (arguments, Ok(rules)),
@@ -110,6 +119,8 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Command::Lifecycle(args) => lifecycle::run(args, &setup),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, &setup),
+        #[cfg(feature = "serve")]
+        Command::Envtest(args) => envtest::run(args).map(|()| true),
         #[cfg(feature = "cluster")]
         Command::Pull(args) => cluster::pull(args, &setup),
         #[cfg(feature = "cluster")]

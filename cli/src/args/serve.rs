@@ -157,6 +157,58 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = ACCESS)]
     pub(crate) token_file: Option<PathBuf>,
 
+    /// Certificates of authorities in PEM format: a client certificate of one of them names the user (CN) and the
+    /// groups (O)
+    #[arg(long, value_name = "FILE", requires = "tls_cert", value_hint = ValueHint::FilePath, help_heading = ACCESS)]
+    pub(crate) client_ca: Option<PathBuf>,
+
+    /// How permissions are decided: AlwaysAllow, or RBAC with the roles and bindings of --objects
+    ///
+    /// With RBAC, members of the group system:masters may do everything, and the roles that a cluster creates for
+    /// itself exist (cluster-admin, view, system:discovery …).
+    #[arg(long, value_name = "MODE", default_value = "AlwaysAllow", help_heading = ACCESS)]
+    pub(crate) authorization_mode: AuthorizationMode,
+
+    /// Whether requests without credentials are those of system:anonymous, instead of being answered with 401
+    /// [default: on with --authorization-mode RBAC, else off]
+    #[arg(long, value_name = "WHETHER", help_heading = ACCESS)]
+    pub(crate) anonymous_auth: Option<Switch>,
+
+    /// Keys or certificates in PEM format whose tokens of service accounts are accepted (repeatable); needs --objects
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = ACCESS)]
+    pub(crate) service_account_key_file: Vec<PathBuf>,
+
+    /// Private key in PEM format that signs tokens of service accounts; needs --objects
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = ACCESS)]
+    pub(crate) service_account_signing_key_file: Option<PathBuf>,
+
+    /// Issuer of the tokens of service accounts
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "https://kubernetes.default.svc.cluster.local",
+        help_heading = ACCESS
+    )]
+    pub(crate) service_account_issuer: String,
+
+    /// Whether time passes, or `POST /kubeshape/clock` moves it; needs --objects and extensions
+    #[arg(long, value_name = "CLOCK", default_value = "system", help_heading = OPERATION)]
+    pub(crate) clock: ClockArg,
+
+    /// Call the admission webhooks that objects configure, if they listen on loopback addresses; needs --objects
+    ///
+    /// Without it, their configurations are stored and have no effect.
+    #[arg(long, help_heading = ACCESS)]
+    pub(crate) webhooks: bool,
+
+    /// Serve objects that clients create, without files
+    #[arg(skip)]
+    pub(crate) starts_empty: bool,
+
+    /// Create objects only in namespaces that exist
+    #[arg(skip)]
+    pub(crate) needs_namespaces: bool,
+
     /// Host names and addresses that requests may name, besides those of loopback; `*` allows all [default: `*`; if all
     /// addresses are loopback, none]
     ///
@@ -235,7 +287,7 @@ pub(crate) struct ServeArgs {
 impl ServeArgs {
     /// Whether objects are served.
     pub(crate) fn has_objects(&self) -> bool {
-        !self.objects.is_empty() || self.data.is_some()
+        !self.objects.is_empty() || self.data.is_some() || self.starts_empty
     }
 
     /// Whether the server has extensions.
@@ -256,6 +308,26 @@ pub(crate) enum Switch {
     On,
     /// Exactly kube-apiserver
     Off,
+}
+
+/// `--authorization-mode`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AuthorizationMode {
+    /// Everyone may do everything
+    #[value(name = "AlwaysAllow")]
+    AlwaysAllow,
+    /// Roles and bindings decide
+    #[value(name = "RBAC")]
+    Rbac,
+}
+
+/// `--clock`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClockArg {
+    /// The time of the system
+    System,
+    /// The time of the start, until a request moves it
+    Manual,
 }
 
 /// `--log-format`

@@ -25,7 +25,7 @@ const NEVER: [&str; 4] = ["help", "version", "config", "no-config"];
 /// must not decide who can connect, where requests and tokens are sent, which clusters and credential programs are
 /// used, which revision git reads, that inputs are edited, which templates
 /// run, or that files of others are treated as results.
-const OF_NAMED_FILES: [&str; 19] = [
+const OF_NAMED_FILES: [&str; 25] = [
     "adopt",
     "advertise-address",
     "against",
@@ -33,13 +33,19 @@ const OF_NAMED_FILES: [&str; 19] = [
     "aggregate-ca",
     "aggregate-token-file",
     "allowed-hosts",
+    "anonymous-auth",
+    "authorization-mode",
     "cache",
+    "client-ca",
     "context",
     "cors-allowed-origins",
     "fix",
     "kubeconfig",
     "listen",
     "server",
+    "service-account-issuer",
+    "service-account-key-file",
+    "service-account-signing-key-file",
     "template",
     "tls-cert",
     "tls-key",

@@ -26,19 +26,20 @@ mod secrets;
 mod watch;
 mod write_back;
 
-use crate::args::{LogFormat, ServeArgs, When};
+use crate::args::{AuthorizationMode, ClockArg, LogFormat, ServeArgs, When};
 use crate::error::{Fatal, describe};
 use crate::input::Filter;
 use crate::report::{self, Setup, Ui};
 use event::Event;
 use hub::{FirstScan, Hub};
 use kubeshape_input::{Finding, NoteKind};
+use kubeshape_objects::access::Authorization;
 use kubeshape_schema::Level;
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator, Profiles};
 use kubeshape_server::http::Http;
 use kubeshape_server::{
-    AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, Metrics, Pages, Readiness, Server, Snapshot, Store,
-    StoreOptions, Tags,
+    AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, LoopbackHooks, ManualClock, Metrics, Pages, Readiness,
+    Server, Snapshot, Store, StoreOptions, Tags,
 };
 use log::Log;
 use plan::Plan;
@@ -109,9 +110,21 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         given: std::collections::BTreeSet::new(),
         resources: None,
     };
+    let runtime = Builder::new_multi_thread().enable_all().thread_stack_size(crate::convert::STACK).build()?;
     if args.has_objects() {
-        let kept =
-            resources::Kept { data: args.data.as_deref(), folder: plan.folder, readiness: Arc::clone(&readiness) };
+        let kept = resources::Kept {
+            data: args.data.as_deref(),
+            folder: plan.folder,
+            readiness: Arc::clone(&readiness),
+            authorization: match args.authorization_mode {
+                AuthorizationMode::AlwaysAllow => Authorization::AlwaysAllow,
+                AuthorizationMode::Rbac => Authorization::Rbac,
+            },
+            accounts: hub.secrets.accounts().cloned(),
+            hooks: args.webhooks.then(|| Arc::new(LoopbackHooks::new(runtime.handle().clone()))),
+            needs_namespaces: args.needs_namespaces,
+            clock: (args.clock == ClockArg::Manual).then(|| Arc::new(ManualClock::new(SystemTime::now()))),
+        };
         let release = plan.release.or_else(|| hub.store.release()).unwrap_or_default();
         if !args.base.is_empty() {
             tracing::info!("requests on objects follow the rules of Kubernetes {release}");
@@ -158,7 +171,6 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     // Before the first request, because the answer of `/readyz` says that everything is served.
     hub.publish_kept();
 
-    let runtime = Builder::new_multi_thread().enable_all().thread_stack_size(crate::convert::STACK).build()?;
     let sizes = Arc::clone(&live);
     let of_log = log.measure();
     metrics.measured_by(move |metrics| {
@@ -435,6 +447,17 @@ fn measure(metrics: &Metrics, snapshot: &Snapshot) {
     metrics.cache_size("discovery", others[1].json as u64);
     metrics.cache_size("compressed", sum(|sizes| sizes.compressed));
     metrics.cache_size("protobuf", sum(|sizes| sizes.protobuf));
+}
+
+/// Returns a future that is ready when the system stops the program. A runtime must be entered.
+///
+/// # Errors
+/// Signals cannot be handled.
+pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    let mut signals = Signals::new()?;
+    // Nothing is read again.
+    let (events, _) = channel();
+    Ok(async move { signals.stop(&events).await })
 }
 
 /// The signals that the server handles.

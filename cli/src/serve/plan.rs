@@ -3,7 +3,7 @@
 use super::advice::Lifecycles;
 use super::secrets::Secrets;
 use super::write_back::WriteBack;
-use crate::args::{self, ServeArgs};
+use crate::args::{self, AuthorizationMode, ClockArg, ServeArgs};
 use crate::cluster::context_of;
 use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, check_once, gather};
@@ -65,6 +65,21 @@ impl Plan {
                 "--feature-gates says something about a release or about objects: add --emulate or --objects",
             ));
         }
+        if !args.has_objects() {
+            let of_objects = [
+                (args.authorization_mode == AuthorizationMode::Rbac, "--authorization-mode RBAC"),
+                (!args.service_account_key_file.is_empty(), "--service-account-key-file"),
+                (args.service_account_signing_key_file.is_some(), "--service-account-signing-key-file"),
+                (args.webhooks, "--webhooks"),
+                (args.clock == ClockArg::Manual, "--clock manual"),
+            ];
+            if let Some((_, option)) = of_objects.iter().find(|(given, _)| *given) {
+                return Err(usage(format!("{option} says something about objects: add --objects")));
+            }
+        }
+        if args.clock == ClockArg::Manual && !args.has_extensions() {
+            return Err(usage("--clock manual needs --extensions on: requests move the clock"));
+        }
         // Gates of fields are known only from the schemas.
         let is_answered = |name: &str| !args.has_objects() || Emulation::has_gate(name);
         let gates = args.feature_gates.iter().filter(|(name, _)| is_answered(name));
@@ -78,7 +93,6 @@ impl Plan {
         let cors = (!args.cors_allowed_origins.is_empty()).then(|| Cors::new(&args.cors_allowed_origins)).transpose();
         let cors = cors.map_err(|error| usage(format!("--cors-allowed-origins: {error}")))?;
         let aggregate = aggregate(args)?;
-        let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
         let base = base(args)?;
         let lifecycles = Lifecycles::new(cluster(args));
         if args.has_objects() && base.release.is_none() {
@@ -91,7 +105,7 @@ impl Plan {
                 Some(args::Profile::Faithful) => Profile::Faithful.into(),
             },
             base,
-            secrets: Secrets::read(tls, args.token_file.as_deref())?,
+            secrets: Secrets::read(args)?,
             aggregate,
             emulation,
             release: rules(args),

@@ -9,10 +9,13 @@ use bytes::Bytes;
 use kubeshape_builtin::Release;
 use kubeshape_input::{Code, Document, Finding, Limits};
 use kubeshape_lifecycle::entries;
+use kubeshape_objects::access::{Authorization, system_objects};
 use kubeshape_objects::store::{self, Store};
 use kubeshape_objects::{Advisor, Api, Documents, Status};
 use kubeshape_registry::{Location, Object, Registry, Settings};
-use kubeshape_server::{Change, Definition, Leaf, Objects, Readiness, Snapshot, Unkept};
+use kubeshape_server::{
+    Change, Definition, Leaf, LoopbackHooks, ManualClock, Objects, Readiness, ServiceAccounts, Snapshot, Unkept,
+};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -51,6 +54,16 @@ pub(super) struct Kept<'k> {
     pub(super) folder: Option<WriteBack>,
     /// Reports whether objects can be stored.
     pub(super) readiness: Arc<Readiness>,
+    /// How permissions are decided.
+    pub(super) authorization: Authorization,
+    /// The keys of service accounts.
+    pub(super) accounts: Option<Arc<ServiceAccounts>>,
+    /// Calls admission webhooks.
+    pub(super) hooks: Option<Arc<LoopbackHooks>>,
+    /// Whether objects are only created in namespaces that exist.
+    pub(super) needs_namespaces: bool,
+    /// The clock that clients move.
+    pub(super) clock: Option<Arc<ManualClock>>,
 }
 
 impl Resources {
@@ -63,7 +76,7 @@ impl Resources {
         snapshot: &Snapshot,
         lifecycles: Lifecycles,
         release: kubeshape_validate::Release,
-        Kept { data, folder, readiness }: Kept<'_>,
+        Kept { data, folder, readiness, authorization, accounts, hooks, needs_namespaces, clock }: Kept<'_>,
     ) -> Result<Resources, DataError> {
         let mut documents: BTreeMap<String, Bytes> = BTreeMap::new();
         if !snapshot.v3.contains_key(DEFINITIONS) {
@@ -79,7 +92,17 @@ impl Resources {
         let advisor: Arc<dyn Advisor> = Arc::<Lifecycles>::clone(&lifecycles);
         let api = Api::new(Registry::new(Settings::of(release)))
             .with_documents(Documents::new(documents))
-            .with_advisor(advisor);
+            .with_advisor(advisor)
+            .with_authorization(authorization);
+        let api = match &accounts {
+            Some(accounts) => api.with_signer(Arc::<ServiceAccounts>::clone(accounts)),
+            None => api,
+        };
+        let api = match hooks {
+            Some(hooks) => api.with_hooks(hooks),
+            None => api,
+        };
+        let api = if needs_namespaces { api.with_namespace_lifecycle() } else { api };
         let objects = match data {
             Some(file) => {
                 let (data, store) = Data::open(file, store::Limits::default())?;
@@ -92,13 +115,15 @@ impl Resources {
                 None => Objects::new(api, Store::default()),
             },
         };
-        Ok(Resources {
-            objects: Arc::new(objects),
-            folder,
-            lifecycles,
-            files: BTreeMap::new(),
-            refused: BTreeMap::new(),
-        })
+        let objects = match clock {
+            Some(clock) => objects.with_manual_clock(clock),
+            None => objects,
+        };
+        let objects = Arc::new(objects);
+        if let Some(accounts) = &accounts {
+            accounts.bind(&objects);
+        }
+        Ok(Resources { objects, folder, lifecycles, files: BTreeMap::new(), refused: BTreeMap::new() })
     }
 
     /// Returns the names of the definitions that the file stores, to publish them.
@@ -215,19 +240,25 @@ impl Resources {
         let failed = self.objects.load(&objects, SystemTime::now());
         self.tell_files(&objects, files, &failed);
         findings.extend(failed.into_iter().map(|(at, status)| refused(objects.get(at), &status)));
-        self.system_namespaces();
+        self.load_system();
         Ok(findings)
     }
 
-    /// Creates the namespaces that every cluster has, as far as they are not there.
-    fn system_namespaces(&self) {
+    /// Creates the namespaces that every cluster has, and its roles, as far as they do not exist.
+    fn load_system(&self) {
         let (api, store) = (self.objects.api(), self.objects.store());
         let namespace =
             |name: &str| Object::from(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}));
         let is_missing = |object: &Object| api.key_of(object).is_some_and(|key| store.get(&key).is_none());
-        let missing: Vec<Object> = SYSTEM_NAMESPACES.into_iter().map(namespace).filter(is_missing).collect();
-        for (_, status) in self.objects.load(&missing, SystemTime::now()) {
-            tracing::warn!(reason = %status.message, "a namespace of the system is not there");
+        let roles = match api.authorization() {
+            Authorization::AlwaysAllow => Vec::new(),
+            Authorization::Rbac => system_objects(),
+        };
+        let all = SYSTEM_NAMESPACES.into_iter().map(namespace).chain(roles.into_iter().map(Object::from));
+        let missing: Vec<Object> = all.filter(is_missing).collect();
+        for (at, status) in self.objects.load(&missing, SystemTime::now()) {
+            let name = missing.get(at).map(Object::name);
+            tracing::warn!(name, reason = %status.message, "an object of the system does not exist");
         }
     }
 

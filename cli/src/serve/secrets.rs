@@ -1,15 +1,19 @@
 //! The certificate, key and tokens, which may change while the server runs.
 
 use super::inputs::{self, Places};
+use crate::args::{AuthorizationMode, ServeArgs, Switch};
 use crate::error::Fatal;
-use kubeshape_server::{Authenticator, Tls, Tokens};
+use kubeshape_server::{Authenticator, ServiceAccounts, Tls, Tokens};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The certificate and key of the server, and the tokens of its clients.
 #[derive(Debug, Default)]
 pub(super) struct Secrets {
     tls: Option<(Tls, PathBuf, PathBuf)>,
-    tokens: Option<(Authenticator, PathBuf)>,
+    authenticator: Option<Authenticator>,
+    tokens: Option<PathBuf>,
+    accounts: Option<Arc<ServiceAccounts>>,
     paths: Vec<PathBuf>,
 }
 
@@ -18,18 +22,31 @@ impl Secrets {
     ///
     /// # Errors
     /// A file cannot be read or used. The message has its name, but nothing of its content.
-    pub(super) fn read(tls: Option<(&Path, &Path)>, tokens: Option<&Path>) -> Result<Secrets, Fatal> {
+    pub(super) fn read(args: &ServeArgs) -> Result<Secrets, Fatal> {
         let mut secrets = Secrets::default();
-        if let Some((certificate, key)) = tls {
+        if let Some((certificate, key)) = args.tls_cert.as_deref().zip(args.tls_key.as_deref()) {
             let (pem, key_pem) = (file(certificate, false)?, file(key, false)?);
-            let tls = Tls::new(&pem, &key_pem).map_err(|error| unusable(certificate, &error))?;
+            let tls = match &args.client_ca {
+                Some(authorities) => Tls::with_client_authorities(&pem, &key_pem, &file(authorities, false)?)
+                    .map_err(|error| unusable(authorities, &error))?,
+                None => Tls::new(&pem, &key_pem).map_err(|error| unusable(certificate, &error))?,
+            };
             secrets.paths.extend([certificate.to_owned(), key.to_owned()]);
             secrets.tls = Some((tls, certificate.to_owned(), key.to_owned()));
         }
-        if let Some(path) = tokens {
-            secrets.tokens = Some((Authenticator::new(parse(path, false)?), path.to_owned()));
-            secrets.paths.push(path.to_owned());
+        secrets.accounts = accounts(args)?.map(Arc::new);
+        let is_rbac = args.authorization_mode == AuthorizationMode::Rbac;
+        let tokens = args.token_file.as_deref().map(|path| parse(path, false)).transpose()?;
+        if tokens.is_some() || args.client_ca.is_some() || secrets.accounts.is_some() || is_rbac {
+            let anonymous = args.anonymous_auth.map_or(is_rbac, |given| given == Switch::On);
+            let mut authenticator = Authenticator::new(tokens.unwrap_or_default()).with_anonymous(anonymous);
+            if let Some(accounts) = &secrets.accounts {
+                authenticator = authenticator.with_accounts(Arc::clone(accounts));
+            }
+            secrets.authenticator = Some(authenticator);
         }
+        secrets.tokens.clone_from(&args.token_file);
+        secrets.paths.extend(args.token_file.clone());
         Ok(secrets)
     }
 
@@ -38,7 +55,12 @@ impl Secrets {
     }
 
     pub(super) fn authenticator(&self) -> Option<&Authenticator> {
-        self.tokens.as_ref().map(|(authenticator, _)| authenticator)
+        self.authenticator.as_ref()
+    }
+
+    /// Returns the keys of service accounts.
+    pub(super) fn accounts(&self) -> Option<&Arc<ServiceAccounts>> {
+        self.accounts.as_ref()
     }
 
     /// Returns the paths of the files.
@@ -62,7 +84,7 @@ impl Secrets {
                 Err(error) => tracing::error!(%error, "the old certificate stays"),
             }
         }
-        if let Some((authenticator, path)) = &self.tokens {
+        if let (Some(authenticator), Some(path)) = (&self.authenticator, &self.tokens) {
             match parse(path, true) {
                 Ok(tokens) => {
                     tracing::info!(count = tokens.len(), "the tokens were read again");
@@ -72,6 +94,21 @@ impl Secrets {
             }
         }
     }
+}
+
+/// Reads the keys of service accounts. `None` if there are no files.
+fn accounts(args: &ServeArgs) -> Result<Option<ServiceAccounts>, Fatal> {
+    if args.service_account_key_file.is_empty() && args.service_account_signing_key_file.is_none() {
+        return Ok(None);
+    }
+    let mut accounts = ServiceAccounts::new(&args.service_account_issuer);
+    for path in &args.service_account_key_file {
+        accounts = accounts.with_keys(&file(path, false)?).map_err(|error| unusable(path, &error))?;
+    }
+    if let Some(path) = &args.service_account_signing_key_file {
+        accounts = accounts.with_signing_key(&file(path, false)?).map_err(|error| unusable(path, &error))?;
+    }
+    Ok(Some(accounts))
 }
 
 fn file(path: &Path, again: bool) -> Result<Vec<u8>, Fatal> {

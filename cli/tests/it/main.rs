@@ -13,6 +13,7 @@ mod convert;
 mod diff;
 mod docs;
 mod documents;
+mod envtest;
 mod explore;
 mod fields;
 mod findings;

@@ -41,6 +41,7 @@
 //! ```
 
 pub mod accept;
+pub mod access;
 mod api;
 mod cbor;
 mod derived;
@@ -58,7 +59,8 @@ mod value;
 mod wire;
 
 pub use api::{
-    Advisor, Api, Documents, MAX_LIST_GROWTH, Moment, Outcome, Reply, Request, Settled, Todo, Watch, WatchEnd, Write,
+    Advisor, Api, Documents, HookCall, Hooks, MAX_LIST_GROWTH, Moment, Outcome, Reply, Request, Reviewed, Settled,
+    Signer, Todo, Watch, WatchEnd, Write,
 };
 pub use derived::MAX_CELLS;
 pub use form::MAX_FORM_GROWTH;

@@ -11,7 +11,7 @@ use kubeshape_objects::accept::Form;
 use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, DEFINITIONS, Moment, Outcome, Reply, Request, Status, Todo, Watch, Write};
 use kubeshape_registry::{Now, Object, Time};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -33,6 +33,53 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// Receives the names of definitions that clients changed.
 type Listener = Box<dyn Fn(Vec<Arc<str>>) + Send + Sync>;
+
+/// The maximum number of kept states.
+const MAX_STATES: usize = 100;
+
+/// A clock that stops until it is moved.
+///
+/// # Example
+/// ```
+/// use kubeshape_server::ManualClock;
+/// use std::time::{Duration, SystemTime};
+///
+/// let clock = ManualClock::new(SystemTime::UNIX_EPOCH);
+/// clock.advance(Duration::from_secs(90));
+/// assert_eq!(clock.now(), SystemTime::UNIX_EPOCH + Duration::from_secs(90));
+/// ```
+#[derive(Debug)]
+pub struct ManualClock(Mutex<SystemTime>);
+
+impl ManualClock {
+    /// Creates a clock that shows this time.
+    pub fn new(now: SystemTime) -> ManualClock {
+        ManualClock(Mutex::new(now))
+    }
+
+    /// Returns the time.
+    pub fn now(&self) -> SystemTime {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the time.
+    pub fn set(&self, now: SystemTime) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = now;
+    }
+
+    /// Moves the clock. A time that the system cannot represent is ignored.
+    pub fn advance(&self, by: Duration) {
+        let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *now = now.checked_add(by).unwrap_or(*now);
+    }
+}
+
+/// States of the objects that clients can return to.
+#[derive(Debug, Default)]
+struct States {
+    last: u64,
+    kept: BTreeMap<u64, Arc<Store>>,
+}
 
 /// The clock.
 pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
@@ -78,6 +125,9 @@ pub struct Objects {
     writing: Mutex<u64>,
     definitions_listener: OnceLock<Listener>,
     clock: Clock,
+    /// The clock, if clients can move it.
+    manual: Option<Arc<ManualClock>>,
+    states: Mutex<States>,
     /// The keeper of the objects, if any.
     keeper: Option<Arc<dyn Keeper>>,
     /// What is left to do after deletions.
@@ -120,6 +170,8 @@ impl Objects {
             writing: Mutex::new(settled),
             definitions_listener: OnceLock::new(),
             clock: Arc::new(SystemTime::now),
+            manual: None,
+            states: Mutex::default(),
             keeper: None,
             left: Mutex::default(),
             were_kept: false,
@@ -158,6 +210,53 @@ impl Objects {
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Objects {
         Objects { clock, ..self }
+    }
+
+    /// Sets a clock that clients can move.
+    #[must_use]
+    pub fn with_manual_clock(self, clock: Arc<ManualClock>) -> Objects {
+        let read = Arc::clone(&clock);
+        Objects { manual: Some(clock), ..self.with_clock(Arc::new(move || read.now())) }
+    }
+
+    /// Returns the clock that clients can move.
+    pub(crate) fn manual_clock(&self) -> Option<&ManualClock> {
+        self.manual.as_deref()
+    }
+
+    /// Keeps the current objects, and returns the number of the state. If there are too many, the oldest is dropped.
+    pub fn keep_state(&self) -> u64 {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        states.last += 1;
+        let last = states.last;
+        states.kept.insert(last, self.store());
+        if states.kept.len() > MAX_STATES {
+            states.kept.pop_first();
+        }
+        last
+    }
+
+    /// Returns to a kept state: watches see what changes. Returns the revision afterwards; `None` if there is no such
+    /// state.
+    ///
+    /// # Errors
+    /// The changes cannot be stored. Then nothing changes.
+    pub fn return_to_state(self: &Arc<Self>, number: u64) -> Result<Option<u64>, Unkept> {
+        let states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(earlier) = states.kept.get(&number).cloned() else { return Ok(None) };
+        drop(states);
+        let mut writing = self.lock();
+        let mut store = Store::clone(&self.store.load());
+        store.return_to(&earlier);
+        let (before, mut todo) = (*writing, Todo::default());
+        let changed = self.finish(&mut writing, store, before, self.now(), (&mut todo, FIRST_PORTION))?;
+        let revision = self.store.load().revision();
+        drop(writing);
+        self.notify_definitions(changed);
+        if !todo.is_done() {
+            self.collect_later(todo);
+        }
+        Ok(Some(revision))
     }
 
     /// Returns the time of requests.
@@ -313,7 +412,12 @@ impl Objects {
         let mut attempts = 0;
         // A request that takes long to prepare would block other writers. One on a thread that lets others pass is prepared
         // until its time is over.
-        while attempts < ATTEMPTS || (attempts < MOST_ATTEMPTS && began.elapsed() > SHORT) || work::is_behind_others() {
+        // The same holds for one that waits for webhooks, which may write in turn.
+        let calls_hooks = self.api.load().calls_hooks();
+        while attempts < ATTEMPTS
+            || (attempts < MOST_ATTEMPTS && (calls_hooks || began.elapsed() > SHORT))
+            || work::is_behind_others()
+        {
             attempts += 1;
             began = Instant::now();
             let api = self.api();
@@ -326,6 +430,13 @@ impl Objects {
             if let Some(reply) = work::in_front(move || objects.commit(&api, &write, now)).flatten() {
                 return Some(Answered::Reply(reply));
             }
+        }
+        if calls_hooks {
+            let status = Status::too_many_requests(1);
+            return Some(Answered::Reply(Reply {
+                retry_after_seconds: status.retry_after_seconds(),
+                ..Api::refuse(&status, request)
+            }));
         }
         let writing = self.lock();
         let api = self.api.load();

@@ -5,7 +5,8 @@
 
 use super::served::Served;
 use super::{Api, Call};
-use crate::status::{Cause, Details, Status};
+use crate::raw;
+use crate::status::{Cause, Details, GroupResource, Status};
 use crate::store::{Key, Store, Stored};
 use crate::value::{self, meta_text, with};
 use kubeshape_policy::{
@@ -182,15 +183,26 @@ impl Call<'_> {
         is_dry_run: bool,
         arena: &'a Bump,
     ) -> Result<Value<'a>, Status> {
-        let Some(policies) = self.policies() else { return Ok(object) };
         // The objects of a scale are not those that are stored.
         if self.path.subresource == "scale" {
             return Ok(object);
         }
         let operation = if old.is_some() { Operation::Update } else { Operation::Create };
-        let decide = |request: &Request<'a>, world: World<'_, 'a>| policies.get().mutate(request, world, arena);
-        let decision = self.decided(operation, Some(object), old, is_dry_run, arena, decide)?;
-        Ok(decision.object.unwrap_or(object))
+        let mut object = object;
+        if let Some(policies) = self.policies() {
+            let decide = |request: &Request<'a>, world: World<'_, 'a>| policies.get().mutate(request, world, arena);
+            object = self.decided(operation, Some(object), old, is_dry_run, arena, decide)?.object.unwrap_or(object);
+        }
+        if !self.has_webhooks() {
+            return Ok(object);
+        }
+        let mut changed = Ok(None);
+        let decide = |request: &Request<'a>, world: World<'_, 'a>| {
+            changed = self.mutated_by_hooks(request.clone(), world, arena);
+            Decision::default()
+        };
+        self.decided(operation, Some(object), old, is_dry_run, arena, decide)?;
+        Ok(changed?.unwrap_or(object))
     }
 
     /// Judges a write with validating policies. Its object is as it will be stored.
@@ -205,9 +217,68 @@ impl Call<'_> {
         is_dry_run: bool,
         arena: &'a Bump,
     ) -> Result<(), Status> {
-        let Some(policies) = self.policies() else { return Ok(()) };
-        let decide = |request: &Request<'a>, world: World<'_, 'a>| policies.get().validate(request, world, arena);
-        self.decided(operation, object, old, is_dry_run, arena, decide).map(|_| ())
+        if let Some(policies) = self.policies() {
+            let decide = |request: &Request<'a>, world: World<'_, 'a>| policies.get().validate(request, world, arena);
+            self.decided(operation, object, old, is_dry_run, arena, decide)?;
+        }
+        if !self.has_webhooks() {
+            return Ok(());
+        }
+        let mut judged = Ok(());
+        let decide = |request: &Request<'a>, world: World<'_, 'a>| {
+            judged = match operation {
+                // A deletion has no object that they could change.
+                Operation::Delete => self.mutated_by_hooks(request.clone(), world, arena).map(|_| ()),
+                _ => Ok(()),
+            };
+            judged = std::mem::replace(&mut judged, Ok(())).and_then(|()| self.judged_by_hooks(request, world, arena));
+            Decision::default()
+        };
+        self.decided(operation, object, old, is_dry_run, arena, decide)?;
+        judged
+    }
+
+    /// Checks that objects can be created in the namespace of the request (upstream: the plugin `NamespaceLifecycle`).
+    ///
+    /// # Errors
+    /// The namespace does not exist (404), or is being deleted (403).
+    pub(super) fn namespace_takes(&self, name: &str) -> Result<(), Status> {
+        let namespace = self.path.namespace;
+        if !self.api.needs_namespaces || namespace.is_empty() {
+            return Ok(());
+        }
+        let Some(stored) = self.api.object_at(self.store, &format!("/api/v1/namespaces/{namespace}")) else {
+            let of = GroupResource { group: "", resource: "namespaces" };
+            return Err(Status::not_found(of, namespace));
+        };
+        let is_ending =
+            raw::member(&stored, "metadata").is_some_and(|of| raw::member(of, "deletionTimestamp").is_some());
+        if !is_ending {
+            return Ok(());
+        }
+        let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
+        let mut status = Status::forbidden(self.group_resource(), name, &why);
+        if let Some(details) = &mut status.details {
+            details.causes.push(Cause {
+                reason: "NamespaceTerminating".into(),
+                message: format!("namespace {namespace} is being terminated"),
+                field: "metadata.namespace".to_owned(),
+            });
+        }
+        Err(status)
+    }
+
+    /// The user of the request.
+    pub(super) fn client(&self, is_dry_run: bool) -> Client {
+        match self.request.identity {
+            Some(identity) => Client {
+                user: Arc::clone(&identity.user),
+                extra: identity.extra.clone(),
+                is_dry_run,
+                authorizer: self.api.authorizer(self.store),
+            },
+            None => Client { is_dry_run, ..Client::default() },
+        }
     }
 
     /// What policies decide. Their warnings are sent to the client.
@@ -221,7 +292,7 @@ impl Call<'_> {
         decide: impl FnOnce(&Request<'a>, World<'_, 'a>) -> Decision<'a>,
     ) -> Result<Decision<'a>, Status> {
         let kinds = ServedKinds::new(self.api);
-        let client = Client { is_dry_run, ..Client::default() };
+        let client = self.client(is_dry_run);
         let gvk = Gvk::of(&self.served.api_version, &self.served.kind);
         let name = meta_text(object.or(old_object).unwrap_or(Value::Null), "name");
         let (namespace, subresource) = (Some(self.path.namespace), self.path.subresource);
@@ -298,7 +369,7 @@ impl Call<'_> {
 }
 
 /// The answer to a request that policies refuse.
-fn of_policy(status: &kubeshape_policy::Status) -> Status {
+pub(super) fn of_policy(status: &kubeshape_policy::Status) -> Status {
     let cause = |message: &String| Cause { reason: "".into(), message: message.clone(), field: String::new() };
     let details = status.details.as_ref().map(|details| {
         Box::new(Details {

@@ -16,9 +16,11 @@ mod selectable;
 mod served;
 mod strategy;
 mod watch;
+mod webhooks;
 mod write;
 
 use crate::accept::{Alternates, Answers, Endpoint, Form, TargetKind, Transformed, alternate, resource};
+use crate::access::{self, Attributes, Authorization, Identity};
 use crate::path::ResourcePath;
 use crate::status::{GroupResource, Status};
 use crate::store::{Change, Outdated, Store, Stored};
@@ -28,6 +30,7 @@ use admission::{Found, Gate};
 use bytes::Bytes;
 use imbl::OrdMap;
 use indexmap::IndexSet;
+use kubeshape_policy::{Access, Authorizer, Verdict};
 use kubeshape_registry::Registry;
 use kubeshape_registry::policy::Layer;
 use kubeshape_smd::Bump;
@@ -43,13 +46,16 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use strategy::Strategy;
+use webhooks::{FoundHooks, HookGate};
 
 pub use advice::Advisor;
 pub use collect::Todo;
 pub use definitions::Settled;
 pub use documents::Documents;
 pub use reply::MAX_LIST_GROWTH;
+pub use review::{Reviewed, Signer};
 pub use watch::{Watch, WatchEnd};
+pub use webhooks::{HookCall, Hooks};
 
 /// A request, as a client sent it.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +79,8 @@ pub struct Request<'r> {
     pub alternates: bool,
     /// Whether CBOR is supported, too (upstream: the feature gate `CBORServingAndStorage`).
     pub cbor: bool,
+    /// The user; `None` for the administrator of a cluster.
+    pub identity: Option<&'r Identity>,
 }
 
 impl Default for Request<'_> {
@@ -87,6 +95,7 @@ impl Default for Request<'_> {
             body: b"",
             alternates: false,
             cbor: false,
+            identity: None,
         }
     }
 }
@@ -241,6 +250,18 @@ pub struct Api {
     gate: Arc<Gate>,
     /// What policies need to know of custom resources, as they are served now.
     custom: Arc<OnceLock<Layer>>,
+    /// How permissions are decided.
+    authorization: Authorization,
+    /// The roles and bindings of the store.
+    roles: Arc<access::Gate>,
+    /// Signs the tokens of service accounts.
+    signer: Option<Arc<dyn Signer>>,
+    /// Calls admission webhooks; `None` if they are not called.
+    hooks: Option<Arc<dyn Hooks>>,
+    mutating: Arc<HookGate>,
+    validating: Arc<HookGate>,
+    /// Whether objects are only created in namespaces that exist (upstream: the plugin `NamespaceLifecycle`).
+    needs_namespaces: bool,
 }
 
 impl Api {
@@ -264,6 +285,68 @@ impl Api {
     #[must_use]
     pub fn with_documents(self, documents: Documents) -> Api {
         Api { documents: documents.in_release(self.registry.settings().release), ..self }
+    }
+
+    /// Decides permissions in another way.
+    #[must_use]
+    pub fn with_authorization(self, authorization: Authorization) -> Api {
+        Api { authorization, ..self }
+    }
+
+    /// Calls the admission webhooks that are configured by objects.
+    #[must_use]
+    pub fn with_hooks(self, hooks: Arc<dyn Hooks>) -> Api {
+        let gate = |resource| Arc::new(HookGate::new(resource));
+        let mutating = gate("mutatingwebhookconfigurations");
+        Api { hooks: Some(hooks), mutating, validating: gate("validatingwebhookconfigurations"), ..self }
+    }
+
+    /// Returns whether admission webhooks are called.
+    pub fn calls_hooks(&self) -> bool {
+        self.hooks.is_some()
+    }
+
+    /// Refuses to create objects in namespaces that do not exist or are being deleted.
+    #[must_use]
+    pub fn with_namespace_lifecycle(self) -> Api {
+        Api { needs_namespaces: true, ..self }
+    }
+
+    /// Signs the tokens of service accounts.
+    #[must_use]
+    pub fn with_signer(self, signer: Arc<dyn Signer>) -> Api {
+        Api { signer: Some(signer), ..self }
+    }
+
+    /// Returns how permissions are decided.
+    pub fn authorization(&self) -> Authorization {
+        self.authorization
+    }
+
+    /// Returns the authorizer of a store.
+    pub fn authorizer(&self, store: &Store) -> Arc<dyn Authorizer> {
+        match self.authorization {
+            Authorization::AlwaysAllow => Arc::new(Everything),
+            Authorization::Rbac => self.roles.rbac(store),
+        }
+    }
+
+    /// Returns whether a user may do something.
+    ///
+    /// # Errors
+    /// The response to a user who may not: 403.
+    pub fn authorize(&self, store: &Store, identity: &Identity, wanted: Attributes) -> Result<(), Status> {
+        if self.authorization == Authorization::AlwaysAllow {
+            return Ok(());
+        }
+        let access = wanted.by(&identity.user);
+        let verdict = self.roles.rbac(store).decide(&access);
+        if verdict.allowed { Ok(()) } else { Err(Attributes::forbidden(&access, &verdict.reason)) }
+    }
+
+    /// Returns the response to a refused request.
+    pub fn refuse(status: &Status, request: &Request<'_>) -> Reply {
+        refusal(status, request)
     }
 
     /// Returns the registry of kinds.
@@ -319,6 +402,13 @@ impl Api {
         store.list(&served.id, &prefix, "").take(most).map(|(_, object)| object.json().len()).sum()
     }
 
+    /// Returns the stored object at a decoded path, as JSON.
+    pub fn object_at(&self, store: &Store, path: &str) -> Option<Bytes> {
+        let path = ResourcePath::of(path).filter(|path| !path.watch && !path.name.is_empty())?;
+        let key = crate::store::Key::new(&self.find(&path)?.id, path.namespace, path.name);
+        store.get(&key).map(|stored| stored.json())
+    }
+
     fn find(&self, path: &ResourcePath<'_>) -> Option<&Arc<Served>> {
         let key = (path.group.to_owned(), path.version.to_owned(), path.resource.to_owned());
         self.served.get(&key).or_else(|| self.documents.find(path.group, path.version, path.resource))
@@ -358,9 +448,20 @@ impl Api {
         let served = self.find(&path)?;
         let strategy = served.strategy()?;
         let warnings = RefCell::default();
-        let (verb, policies) = (Verb::Other, Found::new());
-        let call =
-            Call { verb, api: self, served, strategy: &strategy, path, request, moment, store, warnings, policies };
+        let (verb, policies, hooks) = (Verb::Other, Found::new(), FoundHooks::default());
+        let call = Call {
+            verb,
+            api: self,
+            served,
+            strategy: &strategy,
+            path,
+            request,
+            moment,
+            store,
+            warnings,
+            policies,
+            hooks,
+        };
         let call = Call { verb: call.verb()?, ..call };
         call.warn_of_version();
         let outcome = call.run();
@@ -404,6 +505,16 @@ fn refusal(status: &Status, request: &Request<'_>) -> Reply {
             Reply { parameters, ..reply::status(status, form, server_version) }
         }
         None => reply::status(status, Form::Indented, None),
+    }
+}
+
+/// Allows everything (upstream: `AlwaysAllow`).
+#[derive(Clone, Copy, Debug)]
+struct Everything;
+
+impl Authorizer for Everything {
+    fn decide(&self, _: &Access) -> Verdict {
+        Verdict { allowed: true, ..Verdict::default() }
     }
 }
 
@@ -461,6 +572,8 @@ struct Call<'c> {
     warnings: RefCell<IndexSet<String>>,
     /// The admission policies.
     policies: Found,
+    /// The admission webhooks.
+    hooks: FoundHooks,
 }
 
 impl Call<'_> {

@@ -1,16 +1,20 @@
-//! Kinds that are answered and not stored: who a client is, and what it may do. Everybody is the administrator, and may
-//! do everything (upstream: the authorizer `AlwaysAllow`).
+//! Kinds that are answered and not stored: who a client is, and what it may do; and tokens of service accounts.
 
 use super::served::Served;
 use super::{Call, Outcome, Reply};
+use crate::access::{self, Authorization, Identity, Rbac, Rule};
 use crate::status::Status;
 use crate::{value, wire};
+use kubeshape_policy::{Access, User};
 use kubeshape_registry::policy::Client;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_smd::managed::Time;
-use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
+use kubeshape_yaml::Tape;
+use serde_json::{Value as Json, json};
 use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
 
 /// The validity of a token without `expirationSeconds` (upstream: the default of `TokenRequest`).
 const AN_HOUR: i64 = 3600;
@@ -28,13 +32,72 @@ pub(super) enum Review {
     Rules,
     /// Who the client is.
     User,
+    /// Who has a token.
+    Token,
+}
+
+/// The result of reading a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reviewed {
+    /// The user who has the token.
+    pub identity: Identity,
+    /// The audiences for which it is valid.
+    pub audiences: Vec<String>,
+}
+
+/// Signs tokens of service accounts, and reads tokens.
+pub trait Signer: fmt::Debug + Send + Sync {
+    /// Returns the issuer, the claim `iss`.
+    fn issuer(&self) -> &str;
+
+    /// Returns the audiences of tokens without `spec.audiences`.
+    fn audiences(&self) -> Vec<String>;
+
+    /// Returns a JSON Web Token with these claims. `None` if there is no key to sign.
+    fn sign(&self, claims: &str) -> Option<String>;
+
+    /// Returns who has a token that is valid for one of these audiences; of the server if there are none.
+    ///
+    /// # Errors
+    /// The token is not valid. The message is the server's.
+    fn review(&self, token: &str, audiences: &[String]) -> Result<Reviewed, String>;
+}
+
+fn text(value: &Json) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn texts(list: &Json) -> Vec<String> {
+    list.as_array().into_iter().flatten().filter_map(|item| Some(item.as_str()?.to_owned())).collect()
+}
+
+/// `userInfo` of a user.
+fn user_info(Identity { user, extra }: &Identity) -> Json {
+    let mut info = json!({"groups": user.groups, "username": user.name});
+    if !user.uid.is_empty() {
+        info["uid"] = user.uid.clone().into();
+    }
+    if !extra.is_empty() {
+        info["extra"] = extra.iter().map(|(key, values)| (key.clone(), values.clone())).collect();
+    }
+    info
+}
+
+/// The status of a TokenReview.
+fn token_status(signer: &dyn Signer, spec: &Json) -> Json {
+    match signer.review(spec["token"].as_str().unwrap_or_default(), &texts(&spec["audiences"])) {
+        Ok(Reviewed { identity, audiences }) => {
+            json!({"authenticated": true, "user": user_info(&identity), "audiences": audiences})
+        }
+        Err(error) => json!({"user": {}, "error": error}),
+    }
 }
 
 /// The groups whose kinds are answered and not stored.
 const ANSWERED: [&str; 2] = ["authentication.k8s.io", "authorization.k8s.io"];
 
 impl Review {
-    /// Whether requests with a kind are answered. Tokens are not reviewed, because none are known.
+    /// Whether requests with a kind are answered.
     pub(super) fn serves(served: &Served) -> bool {
         !ANSWERED.contains(&served.group.as_str()) || Review::of(served).is_some()
     }
@@ -50,36 +113,90 @@ impl Review {
             ) => Some(Review::Access),
             ("authorization.k8s.io", "SelfSubjectRulesReview") => Some(Review::Rules),
             ("authentication.k8s.io", "SelfSubjectReview") => Some(Review::User),
+            ("authentication.k8s.io", "TokenReview") => Some(Review::Token),
             _ => None,
         }
     }
 }
 
 impl Call<'_> {
-    /// The status with which an object is answered instead of stored. `None` for kinds that are stored.
-    pub(super) fn reviewed<'a>(&self, arena: &'a Bump) -> Option<Value<'a>> {
-        let map = |entries: Vec<(&'static str, Value<'a>)>| Value::Map(Map::from_entries(entries, arena));
-        let all = || Value::List(arena.alloc_slice_copy(&[Value::String("*")]));
-        let one = |rule| Value::List(arena.alloc_slice_copy(&[rule]));
-        Some(match Review::of(self.served)? {
-            Review::Access => map(vec![("allowed", Value::Bool(true))]),
-            Review::Rules => map(vec![
-                ("incomplete", Value::Bool(false)),
-                ("nonResourceRules", one(map(vec![("nonResourceURLs", all()), ("verbs", all())]))),
-                ("resourceRules", one(map(vec![("apiGroups", all()), ("resources", all()), ("verbs", all())]))),
-            ]),
-            Review::User => {
-                let user = Client::default().user;
-                let text = |text: &str| Value::String(arena.alloc_str(text));
-                let groups: Vec<Value<'a>> = user.groups.iter().map(|group| text(group)).collect();
-                let groups = Value::List(arena.alloc_slice_copy(&groups));
-                map(vec![("userInfo", map(vec![("groups", groups), ("username", text(&user.name))]))])
-            }
+    /// The user of the request; the administrator of a cluster without authentication.
+    fn identity(&self) -> Identity {
+        self.request.identity.cloned().unwrap_or_else(|| {
+            let client = Client::default();
+            Identity { user: client.user, extra: client.extra }
         })
     }
 
-    /// Answers the request for a token of a ServiceAccount. The token names the account, and is not signed: this server
-    /// accepts it as little as any other one.
+    /// The status with which an object is answered instead of stored. `None` for kinds that are stored.
+    pub(super) fn reviewed<'a>(&self, object: Value<'_>, arena: &'a Bump) -> Result<Option<Value<'a>>, Status> {
+        let Some(review) = Review::of(self.served) else { return Ok(None) };
+        let mut spec = Vec::new();
+        object.get("spec").unwrap_or(Value::Null).write_go_json(&mut spec);
+        let spec: Json = serde_json::from_slice(&spec).unwrap_or_default();
+        let status = match review {
+            Review::Access => self.access_status(&spec),
+            Review::Rules => self.rules_status(&spec),
+            Review::User => json!({"userInfo": user_info(&self.identity())}),
+            Review::Token => match self.api.signer.as_ref() {
+                Some(signer) => token_status(&**signer, &spec),
+                None => return Err(Status::method_not_supported(self.group_resource(), "create")),
+            },
+        };
+        let (mut tape, memory) = (Tape::new(), Bump::new());
+        let text = status.to_string();
+        let status = value::parsed(text.as_bytes(), &mut tape, &memory).map_err(Status::internal)?;
+        Ok(Some(status.copy_into(arena)))
+    }
+
+    /// Whether a user may do something: the user of the request, or one of the review.
+    fn access_status(&self, spec: &Json) -> Json {
+        let user = if self.served.kind == "SelfSubjectAccessReview" {
+            self.identity().user
+        } else {
+            Arc::new(User { name: text(&spec["user"]), uid: text(&spec["uid"]), groups: texts(&spec["groups"]) })
+        };
+        let (of, path) = (&spec["resourceAttributes"], &spec["nonResourceAttributes"]);
+        let access = if path.is_object() {
+            Access { user, verb: text(&path["verb"]), path: Some(text(&path["path"])), ..Access::default() }
+        } else {
+            Access {
+                user,
+                verb: text(&of["verb"]),
+                group: text(&of["group"]),
+                resource: text(&of["resource"]),
+                subresource: text(&of["subresource"]),
+                namespace: text(&of["namespace"]),
+                name: text(&of["name"]),
+                ..Access::default()
+            }
+        };
+        let verdict = self.api.authorizer(self.store).decide(&access);
+        let mut status = json!({"allowed": verdict.allowed});
+        if !verdict.reason.is_empty() {
+            status["reason"] = verdict.reason.into();
+        }
+        status
+    }
+
+    /// What the user of the request may do in a namespace.
+    fn rules_status(&self, spec: &Json) -> Json {
+        let (rules, incomplete) = match self.api.authorization {
+            Authorization::AlwaysAllow => {
+                let master = Identity::new("", [access::MASTERS]);
+                Rbac::default().rules_for(&master, "")
+            }
+            Authorization::Rbac => {
+                let rbac = self.api.roles.rbac(self.store);
+                rbac.rules_for(&self.identity(), spec["namespace"].as_str().unwrap_or_default())
+            }
+        };
+        let (paths, resources): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| !rule.non_resource_urls.is_empty());
+        let list = |rules: Vec<&Rule>| Json::Array(rules.into_iter().map(Rule::json).collect());
+        json!({"incomplete": incomplete, "nonResourceRules": list(paths), "resourceRules": list(resources)})
+    }
+
+    /// Answers the request for a token of a ServiceAccount. Without a key to sign, no server accepts the token.
     pub(super) fn token(&self) -> Result<Outcome, Status> {
         let account = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let body = self.transcoded()?;
@@ -107,18 +224,27 @@ impl Call<'_> {
         let object: serde_json::Value = serde_json::from_slice(&account.json()).unwrap_or_default();
         let (namespace, name, now) = (self.path.namespace, self.path.name, self.moment.now.0);
         let end = now.saturating_add(seconds);
+        let signer = self.api.signer.as_deref();
+        if texts(&sent["spec"]["audiences"]).is_empty()
+            && let Some(signer) = signer
+        {
+            sent["spec"]["audiences"] = signer.audiences().into();
+        }
         let claims = serde_json::json!({
             "aud": sent["spec"]["audiences"],
             "exp": end,
             "iat": now,
-            "iss": "kubeshape",
+            "iss": signer.map_or("kubeshape", Signer::issuer),
+            "jti": self.moment.uid,
             "kubernetes.io": {
                 "namespace": namespace,
                 "serviceaccount": {"name": name, "uid": object["metadata"]["uid"]},
             },
+            "nbf": now,
             "sub": format!("system:serviceaccount:{namespace}:{name}"),
         });
-        let token = unsigned(&claims);
+        let signed = signer.and_then(|signer| signer.sign(&claims.to_string()));
+        let token = signed.unwrap_or_else(|| unsigned(&claims));
         sent["kind"] = "TokenRequest".into();
         sent["apiVersion"] = "authentication.k8s.io/v1".into();
         sent["metadata"] =

@@ -1,6 +1,7 @@
 //! Objects before they are stored.
 
 use super::stored::{Reading, Stored};
+use crate::raw;
 use crate::value::with_meta;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
@@ -30,6 +31,16 @@ impl Draft {
             text.drain(at..at + PLACE.len());
         }
         Draft { text, at, reading: None }
+    }
+
+    /// Returns a stored object without its revision. `None` if it has none.
+    pub(super) fn of_stored(stored: &Stored) -> Option<Draft> {
+        let json = stored.as_json();
+        let value = raw::member(raw::member(json, "metadata")?, "resourceVersion")?;
+        let start = (value.as_ptr() as usize).checked_sub(json.as_ptr() as usize)? + 1;
+        let end = start + value.len().checked_sub(2)?;
+        let text = [json.get(..start)?, json.get(end..)?].concat();
+        Some(Draft { text, at: start, reading: None })
     }
 
     /// Prints a custom resource as compact JSON with a placeholder for its revision. Its current revision is dropped.

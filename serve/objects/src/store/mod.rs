@@ -9,6 +9,7 @@ mod draft;
 mod stored;
 
 pub use draft::Draft;
+use imbl::ordmap::DiffItem;
 use imbl::{OrdMap, OrdSet, Vector};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -70,6 +71,11 @@ pub struct Event {
     pub before: Option<Arc<Stored>>,
 }
 
+mod draft;
+mod stored;
+
+pub use draft::Draft;
+use imbl::ordmap::DiffItem;
 /// A pending change.
 #[derive(Clone, Debug)]
 pub struct Change {
@@ -378,6 +384,26 @@ impl Store {
             let Some(oldest) = self.history.pop_front() else { break };
             self.history_bytes = self.history_bytes.saturating_sub(oldest.object.text.len());
             self.forgotten = oldest.object.revision;
+        }
+    }
+
+    /// Makes the changes after which the objects are those of an earlier state. Each has its own revision, so watches
+    /// see them. Unchanged objects keep their revisions.
+    pub fn return_to(&mut self, earlier: &Store) {
+        let mut changes = Vec::new();
+        for item in self.objects.clone().diff(&earlier.objects) {
+            let (key, stored, then): (&Key, &Arc<Stored>, fn(Draft) -> Then) = match item {
+                DiffItem::Add(key, stored) | DiffItem::Update { new: (key, stored), .. } => (key, stored, Then::Stored),
+                DiffItem::Remove(key, stored) => (key, stored, Then::Deleted),
+            };
+            let expected = self.get(key).map(|stored| stored.revision);
+            let draft = Draft::of_stored(stored);
+            changes.extend(draft.map(|draft| Change { key: key.clone(), expected, then: then(draft) }));
+        }
+        // Definitions are needed for their objects.
+        changes.sort_by_key(|change| *change.key.resource != *DEFINITIONS);
+        for change in &changes {
+            self.make(change);
         }
     }
 

@@ -1,14 +1,23 @@
-//! Authentication with static tokens, as with kube-apiserver's `--token-auth-file`.
+//! Authentication: static tokens, as with kube-apiserver's `--token-auth-file`, tokens of service accounts, and client
+//! certificates.
 
+mod accounts;
+mod certificates;
 mod cors;
 mod hosts;
+mod impersonation;
 
+pub use accounts::{KeyError, ServiceAccounts};
+pub(crate) use certificates::{Certified, ClientVerifier};
 pub use cors::{Cors, CorsError};
 pub use hosts::AllowedHosts;
+pub(crate) use impersonation::impersonated;
 
 use crate::limit::Caller;
 use arc_swap::ArcSwap;
 use http::{HeaderMap, header};
+use kubeshape_objects::access::Identity;
+use kubeshape_policy::User;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::sync::Arc;
@@ -26,7 +35,16 @@ use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 /// ```
 #[derive(Clone, Default)]
 pub struct Tokens {
-    entries: Vec<([u8; 32], Arc<str>)>,
+    entries: Vec<([u8; 32], Holder)>,
+}
+
+/// Who has a token.
+#[derive(Clone)]
+struct Holder {
+    /// The name of the user; empty for a token without a user.
+    user: Arc<str>,
+    /// The user; `None` for a token without a user.
+    identity: Option<Arc<Identity>>,
 }
 
 impl fmt::Debug for Tokens {
@@ -59,7 +77,7 @@ impl Tokens {
     /// # Errors
     /// A line has another form, or there are no tokens.
     pub fn parse(text: &str) -> Result<Tokens, TokenError> {
-        let mut entries: Vec<([u8; 32], Arc<str>)> = Vec::new();
+        let mut entries: Vec<([u8; 32], Holder)> = Vec::new();
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         for (number, source) in text.lines().enumerate() {
             let wrong = |why| TokenError::Line { line: number + 1, why };
@@ -68,11 +86,17 @@ impl Tokens {
                 continue;
             }
             let fields = fields(source).map_err(wrong)?;
-            let user = match fields.as_slice() {
-                [_] => String::new(),
+            let holder = match fields.as_slice() {
+                [_] => Holder { user: "".into(), identity: None },
                 [_, _] => return Err(wrong("expected a token alone, or token,user,uid[,groups]")),
                 [_, user, _uid, ..] if user.is_empty() => return Err(wrong("the user is empty")),
-                [_, user, ..] => user.clone(),
+                [_, user, uid, rest @ ..] => {
+                    let groups = rest.first().map(String::as_str).unwrap_or_default().split(',').map(str::trim);
+                    let groups = groups.filter(|group| !group.is_empty()).map(str::to_owned).collect();
+                    let known = User { name: user.clone(), uid: uid.clone(), groups };
+                    let identity = Some(Arc::new(Identity::of(known, Vec::new())));
+                    Holder { user: user.as_str().into(), identity }
+                }
                 [] => return Err(wrong("the token is empty")),
             };
             let token = &fields[0];
@@ -84,7 +108,7 @@ impl Tokens {
             }
             let hash = hash(token);
             entries.retain(|(known, _)| *known != hash);
-            entries.push((hash, user.into()));
+            entries.push((hash, holder));
         }
         if entries.is_empty() { Err(TokenError::Empty) } else { Ok(Tokens { entries }) }
     }
@@ -102,10 +126,10 @@ impl Tokens {
     /// Returns the user of a token; empty for a token without a user. The time does not depend on whether and where the
     /// token exists. Hashes are compared, so the time does not reveal its length either.
     pub fn user(&self, token: &str) -> Option<&str> {
-        self.entry(token).map(|(_, user)| &**user)
+        self.entry(token).map(|(_, holder)| &*holder.user)
     }
 
-    fn entry(&self, token: &str) -> Option<&([u8; 32], Arc<str>)> {
+    fn entry(&self, token: &str) -> Option<&([u8; 32], Holder)> {
         let hash = hash(token);
         let mut found = Choice::from(0);
         let mut place = 0u64;
@@ -159,16 +183,45 @@ fn fields(line: &str) -> Result<Vec<String>, &'static str> {
     }
 }
 
-/// The current tokens. They can be replaced while the server runs.
+/// Decides who sends a request. Its tokens can be replaced while the server runs.
 #[derive(Clone, Debug)]
 pub struct Authenticator {
     tokens: Arc<ArcSwap<Tokens>>,
+    accounts: Option<Arc<ServiceAccounts>>,
+    anonymous: bool,
+}
+
+/// The client of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    /// The client whose limits apply; `None` for its address.
+    pub(crate) caller: Option<Caller>,
+    /// The user; `None` for a token without a user.
+    pub(crate) identity: Option<Arc<Identity>>,
+}
+
+impl Known {
+    fn user(identity: Arc<Identity>) -> Known {
+        Known { caller: Some(Caller::User(identity.user.name.as_str().into())), identity: Some(identity) }
+    }
 }
 
 impl Authenticator {
     /// Requires one of `tokens`.
     pub fn new(tokens: Tokens) -> Authenticator {
-        Authenticator { tokens: Arc::new(ArcSwap::from_pointee(tokens)) }
+        Authenticator { tokens: Arc::new(ArcSwap::from_pointee(tokens)), accounts: None, anonymous: false }
+    }
+
+    /// Also accepts tokens of service accounts.
+    #[must_use]
+    pub fn with_accounts(self, accounts: Arc<ServiceAccounts>) -> Authenticator {
+        Authenticator { accounts: Some(accounts), ..self }
+    }
+
+    /// Admits requests without credentials as `system:anonymous` (`--anonymous-auth`).
+    #[must_use]
+    pub fn with_anonymous(self, anonymous: bool) -> Authenticator {
+        Authenticator { anonymous, ..self }
     }
 
     /// Replaces the tokens.
@@ -183,14 +236,33 @@ impl Authenticator {
 
     /// Returns whether the token of a request is known.
     pub fn knows(&self, headers: &HeaderMap) -> bool {
-        self.caller(headers).is_some()
+        bearer(headers).is_some_and(|token| self.holder(token).is_some())
     }
 
-    /// Returns the client, if its token is known.
-    pub(crate) fn caller(&self, headers: &HeaderMap) -> Option<Caller> {
+    /// Returns the client of a request, which may have a client certificate. `None` for invalid credentials, and for
+    /// missing ones unless anonymous requests are admitted (upstream: the union of `x509`, `bearertoken` and
+    /// `anonymous`).
+    pub(crate) fn known(&self, headers: &HeaderMap, certificate: Option<&Certified>) -> Option<Known> {
+        if let Some(Certified::User(identity)) = certificate {
+            return Some(Known::user(Arc::clone(identity)));
+        }
+        if let Some(token) = bearer(headers) {
+            return self.holder(token);
+        }
+        let is_open = self.anonymous && !matches!(certificate, Some(Certified::Invalid));
+        is_open.then(|| Known { caller: None, identity: Some(Arc::new(Identity::anonymous())) })
+    }
+
+    fn holder(&self, token: &str) -> Option<Known> {
         let tokens = self.tokens.load();
-        let (hash, user) = tokens.entry(bearer(headers)?)?;
-        Some(if user.is_empty() { Caller::Token(*hash) } else { Caller::User(Arc::clone(user)) })
+        if let Some((hash, holder)) = tokens.entry(token) {
+            return Some(match &holder.identity {
+                Some(identity) => Known::user(Arc::clone(identity)),
+                None => Known { caller: Some(Caller::Token(*hash)), identity: None },
+            });
+        }
+        let reviewed = self.accounts.as_ref()?.read(token, &[]).ok()?;
+        Some(Known::user(Arc::new(reviewed.identity)))
     }
 }
 

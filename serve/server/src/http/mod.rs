@@ -12,6 +12,7 @@ pub(crate) mod audit;
 mod body;
 pub mod conditional;
 mod content;
+mod controls;
 mod discovery;
 mod encoding;
 mod health;
@@ -28,6 +29,7 @@ pub mod route;
 mod status;
 pub(crate) mod work;
 
+use crate::auth::impersonated;
 use crate::features::Features;
 use crate::limit::Limits;
 use crate::objects::Objects;
@@ -40,6 +42,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use held::Bodies;
 use http::{HeaderValue, Method, Request, StatusCode, header};
+use kubeshape_objects::access::{Attributes, Identity};
 use openapi::Merged;
 use printed::Printed;
 use queue::Owner;
@@ -256,7 +259,42 @@ impl Shared {
             query,
             extensions,
             caller: request.extensions().get(),
+            identity: request.extensions().get(),
             bodies: &self.bodies,
+        }
+    }
+
+    fn forms(&self) -> resources::Forms {
+        resources::Forms {
+            alternates: self.endpoints.extensions,
+            cbor: self.features.cbor,
+            compressed_watch_lists: self.features.compressed_watch_lists,
+        }
+    }
+
+    /// Checks that the user of a request may make it. A request on behalf of another user gets that user.
+    ///
+    /// # Errors
+    /// The response to a request that is not permitted.
+    fn permit<B>(&self, objects: &Objects, request: &mut Request<B>, path: &str) -> Result<(), Box<Response>> {
+        let Some(identity) = request.extensions().get::<Arc<Identity>>().cloned() else { return Ok(()) };
+        let (api, store) = (objects.api(), objects.store());
+        let query = request.uri().query().unwrap_or_default();
+        let permitted = impersonated(&identity, request.headers(), &api, &store).and_then(|other| {
+            let wanted = Attributes::of(request.method().as_str(), path, query);
+            api.authorize(&store, other.as_deref().unwrap_or(&identity), wanted).map(|()| other)
+        });
+        match permitted {
+            Ok(other) => {
+                if let Some(other) = other {
+                    request.extensions_mut().insert(other);
+                }
+                Ok(())
+            }
+            Err(status) => {
+                let parts = self.parts(request, query, self.endpoints.extensions);
+                Err(Box::new(resources::denied(&parts, path, &status, self.forms())))
+            }
         }
     }
 
@@ -267,13 +305,8 @@ impl Shared {
         B::Error: Into<axum::BoxError>,
     {
         let query = request.uri().query().unwrap_or_default();
-        let extensions = self.endpoints.extensions;
-        let parts = self.parts(&request, query, extensions);
-        let forms = resources::Forms {
-            alternates: extensions,
-            cbor: self.features.cbor,
-            compressed_watch_lists: self.features.compressed_watch_lists,
-        };
+        let parts = self.parts(&request, query, self.endpoints.extensions);
+        let forms = self.forms();
         if let Some(response) = resources::quick(objects, path, &parts, forms) {
             return response.into();
         }
@@ -369,7 +402,7 @@ where
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> ResponseFuture {
+    fn call(&mut self, mut request: Request<B>) -> ResponseFuture {
         let shared = &self.shared;
         let began = Instant::now();
         let audit = audit::id(request.headers());
@@ -377,6 +410,13 @@ where
         let uri = request.uri().clone();
         let (answer, endpoint) = if let Some(path) = target::decoded(uri.path()) {
             let route = Route::of(&path);
+            if let Some(objects) = &shared.endpoints.objects
+                && let Err(response) = shared.permit(objects, &mut request, &path)
+            {
+                let shared = Arc::clone(shared);
+                let record = Record { shared, began, audit, method, uri: uri.clone(), endpoint: "forbidden" };
+                return ResponseFuture(Waiting::Done(Some(record.finish(*response))));
+            }
             let objects = shared.endpoints.objects.as_ref().filter(|objects| objects.may_serve(&path));
             if let Some(objects) = objects {
                 let record =
@@ -386,6 +426,16 @@ where
                     Answer::Now(response) => ResponseFuture(Waiting::Done(Some(record.finish(response)))),
                     Answer::Later(answer) => ResponseFuture(Waiting::Later(answer, Some(record))),
                 };
+            }
+            let control = controls::Control::of(&path).filter(|_| shared.endpoints.extensions);
+            if let (Some(control), Some(objects)) = (control, &shared.endpoints.objects) {
+                let query = uri.query().unwrap_or_default();
+                let parts = OwnedParts::of(&shared.parts(&request, query, true));
+                let bodies = shared.bodies.clone();
+                let answer = controls::answer(control, Arc::clone(objects), request, parts, bodies);
+                let shared = Arc::clone(shared);
+                let record = Record { shared, began, audit, method, uri: uri.clone(), endpoint: "control" };
+                return ResponseFuture(Waiting::Later(Box::pin(answer), Some(record)));
             }
             let snapshot = shared.endpoints.live.current();
             (shared.answer(request, &snapshot, &route), route.endpoint())

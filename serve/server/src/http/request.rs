@@ -6,7 +6,9 @@ use super::held::Bodies;
 use super::target;
 use crate::limit::Caller;
 use http::{HeaderMap, HeaderName, Method, header};
+use kubeshape_objects::access::Identity;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The parts of a request on which a response depends.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +19,8 @@ pub(super) struct RequestParts<'r> {
     pub(super) extensions: bool,
     /// The client whose limits apply.
     pub(super) caller: Option<&'r Caller>,
+    /// The user, if requests are authenticated.
+    pub(super) identity: Option<&'r Arc<Identity>>,
     pub(super) bodies: &'r Bodies,
 }
 
@@ -28,25 +32,28 @@ pub(super) struct OwnedParts {
     query: String,
     extensions: bool,
     caller: Option<Caller>,
+    identity: Option<Arc<Identity>>,
     bodies: Bodies,
 }
 
 impl OwnedParts {
     pub(super) fn of(parts: &RequestParts<'_>) -> OwnedParts {
-        let RequestParts { method, headers, query, extensions, caller, bodies } = *parts;
+        let RequestParts { method, headers, query, extensions, caller, identity, bodies } = *parts;
         OwnedParts {
             method: method.clone(),
             headers: headers.clone(),
             query: query.to_owned(),
             extensions,
             caller: caller.cloned(),
+            identity: identity.cloned(),
             bodies: bodies.clone(),
         }
     }
 
     pub(super) fn with<T>(&self, answer: impl FnOnce(&RequestParts<'_>) -> T) -> T {
-        let OwnedParts { method, headers, query, extensions, caller, bodies } = self;
-        answer(&RequestParts { method, headers, query, extensions: *extensions, caller: caller.as_ref(), bodies })
+        let OwnedParts { method, headers, query, extensions, caller, identity, bodies } = self;
+        let (extensions, caller, identity) = (*extensions, caller.as_ref(), identity.as_ref());
+        answer(&RequestParts { method, headers, query, extensions, caller, identity, bodies })
     }
 
     /// Returns the client whose limits apply.

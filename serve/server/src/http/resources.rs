@@ -15,7 +15,8 @@ use axum::response::Response;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use kubeshape_objects::accept::Form;
-use kubeshape_objects::{MAX_BODY, Moment, Reply, Request as Asked, Status, Stop, Watch};
+use kubeshape_objects::access::Identity;
+use kubeshape_objects::{Api, MAX_BODY, Moment, Reply, Request as Asked, Status, Stop, Watch};
 use kubeshape_yaml::go::warning;
 use std::borrow::Cow;
 use std::future::Future;
@@ -44,6 +45,7 @@ struct Parts {
     accept: String,
     content_type: String,
     user_agent: String,
+    identity: Option<Arc<Identity>>,
     forms: Forms,
 }
 
@@ -68,6 +70,7 @@ impl Parts {
             accept: whole.accept().into_owned(),
             content_type: text(header::CONTENT_TYPE),
             user_agent: text(header::USER_AGENT),
+            identity: whole.identity.cloned(),
             forms,
         }
     }
@@ -83,6 +86,7 @@ impl Parts {
             body,
             alternates: self.forms.alternates,
             cbor: self.forms.cbor,
+            identity: self.identity.as_deref(),
         }
     }
 }
@@ -214,6 +218,13 @@ pub(super) fn quick(objects: &Arc<Objects>, path: &str, whole: &RequestParts<'_>
 /// Returns the response when the memory for responses or requests is full.
 pub(super) fn no_room(parts: &RequestParts<'_>) -> Response {
     refused(parts, &Status::too_many_requests(RETRY_AFTER))
+}
+
+/// Returns the response to a request that its user may not make, in a form that the client accepts.
+pub(super) fn denied(parts: &RequestParts<'_>, path: &str, status: &Status, forms: Forms) -> Response {
+    let reply = Api::refuse(status, &Parts::of(parts.method, path, parts, forms).asked(b""));
+    let body = reply.body.to_vec();
+    respond(parts, &reply, Content::Short(body.into()), false)
 }
 
 /// Returns a status that was not negotiated.

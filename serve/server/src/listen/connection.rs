@@ -7,6 +7,7 @@ use super::fair::Fair;
 use super::linger;
 use super::service::{Endpoint, Shared};
 use super::tls::Tls;
+use crate::auth::Certified;
 use crate::limit::Caller;
 use http::{HeaderValue, Version, header};
 use hyper::service::service_fn;
@@ -83,7 +84,7 @@ pub(crate) async fn accepted<S: Endpoint>(
     match (stream, tls) {
         (Accepted::Tcp(stream), None) => {
             let peer = address(&stream);
-            serve(stream, true, peer, shared, builder, control, activity).await;
+            serve(stream, true, (peer, None), shared, builder, control, activity).await;
         }
         (Accepted::Tcp(stream), Some(tls)) => {
             let mut ended = control.clone();
@@ -95,14 +96,17 @@ pub(crate) async fn accepted<S: Endpoint>(
                 _ = ended.wait_for(|control| control.phase == Phase::Ended) => return,
             };
             match stream {
-                Ok(Some(stream)) => serve(stream, true, peer, shared, builder, control, activity).await,
+                Ok(Some(stream)) => {
+                    let certified = tls.identify(stream.get_ref().1.peer_certificates());
+                    serve(stream, true, (peer, certified), shared, builder, control, activity).await;
+                }
                 Ok(None) => {}
                 Err(_) => tracing::debug!("no TLS handshake in time"),
             }
         }
         // Only this user can connect to a socket file, so it needs no TLS.
         #[cfg(unix)]
-        (Accepted::Unix(stream), _) => serve(stream, false, None, shared, builder, control, activity).await,
+        (Accepted::Unix(stream), _) => serve(stream, false, (None, None), shared, builder, control, activity).await,
     }
 }
 
@@ -146,7 +150,7 @@ enum Event {
 async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: I,
     is_tcp: bool,
-    peer: Option<IpAddr>,
+    (peer, certified): (Option<IpAddr>, Option<Certified>),
     shared: &Arc<Shared<S>>,
     builder: &Builder<TokioExecutor>,
     mut controls: watch::Receiver<Control>,
@@ -157,6 +161,9 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let service = service_fn(|mut request: http::Request<hyper::body::Incoming>| {
         if let Some(peer) = peer {
             request.extensions_mut().insert(Caller::at(peer));
+        }
+        if let Some(certified) = &certified {
+            request.extensions_mut().insert(certified.clone());
         }
         let running = activity.request();
         let (shared, activity) = (Arc::clone(shared), Arc::clone(activity));

@@ -64,12 +64,17 @@ impl<S: Endpoint> Shared<S> {
             && !is_health(path)
             && (!is_page || authenticator.knows(request.headers()))
         {
-            let Some(caller) = authenticator.caller(request.headers()) else {
+            let Some(known) = authenticator.known(request.headers(), request.extensions().get()) else {
                 return self.refuse(Refusal::Unauthorized, request.method().as_str(), path, request.headers());
             };
-            activity.trust();
-            // Until here, it was the address.
-            request.extensions_mut().insert(caller);
+            if let Some(caller) = known.caller {
+                activity.trust();
+                // Until here, it was the address.
+                request.extensions_mut().insert(caller);
+            }
+            if let Some(identity) = known.identity {
+                request.extensions_mut().insert(identity);
+            }
         }
         let path = request.uri().path();
         if let Some(rate) = &self.rate

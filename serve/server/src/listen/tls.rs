@@ -1,5 +1,6 @@
 //! TLS certificates that can be replaced while the server runs.
 
+use crate::auth::{Certified, ClientVerifier};
 use arc_swap::ArcSwap;
 use rustls::ServerConfig;
 use rustls::crypto::ring;
@@ -17,6 +18,7 @@ use tokio_rustls::TlsAcceptor;
 pub struct Tls {
     current: Arc<Current>,
     acceptor: TlsAcceptor,
+    clients: Option<Arc<ClientVerifier>>,
 }
 
 impl std::fmt::Debug for Tls {
@@ -37,6 +39,9 @@ pub enum TlsError {
     /// The key does not belong to the certificate, or its kind is not supported.
     #[error("certificate and key cannot be used together: {0}")]
     Pair(rustls::Error),
+    /// The authorities of client certificates cannot be used.
+    #[error("the authorities of clients cannot be used: {0}")]
+    Clients(String),
     /// The protocol versions are not supported.
     #[error("TLS cannot be set up: {0}")]
     Setup(rustls::Error),
@@ -57,14 +62,36 @@ impl Tls {
     /// # Errors
     /// One of them is not in PEM format, or the key does not belong to the certificate.
     pub fn new(certificates: &[u8], key: &[u8]) -> Result<Tls, TlsError> {
+        Tls::with(certificates, key, None)
+    }
+
+    /// Works like [`new`](Self::new), and requests certificates of clients. They need none; one of these authorities
+    /// (PEM) says who the client is (`--client-ca-file`).
+    ///
+    /// # Errors
+    /// See [`new`](Self::new). Or there is no certificate of an authority.
+    pub fn with_client_authorities(certificates: &[u8], key: &[u8], authorities: &[u8]) -> Result<Tls, TlsError> {
+        let verifier = ClientVerifier::new(authorities).map_err(TlsError::Clients)?;
+        Tls::with(certificates, key, Some(Arc::new(verifier)))
+    }
+
+    fn with(certificates: &[u8], key: &[u8], clients: Option<Arc<ClientVerifier>>) -> Result<Tls, TlsError> {
         let current = Arc::new(Current(ArcSwap::new(Arc::new(pair(certificates, key)?))));
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .map_err(TlsError::Setup)?
-            .with_no_client_auth()
-            .with_cert_resolver(Arc::clone(&current) as Arc<dyn ResolvesServerCert>);
+            .map_err(TlsError::Setup)?;
+        let builder = match &clients {
+            Some(clients) => builder.with_client_cert_verifier(Arc::<ClientVerifier>::clone(clients)),
+            None => builder.with_no_client_auth(),
+        };
+        let mut config = builder.with_cert_resolver(Arc::clone(&current) as Arc<dyn ResolvesServerCert>);
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Tls { current, acceptor: TlsAcceptor::from(Arc::new(config)) })
+        Ok(Tls { current, acceptor: TlsAcceptor::from(Arc::new(config)), clients })
+    }
+
+    /// Returns whose certificates a client sent.
+    pub(crate) fn identify(&self, chain: Option<&[CertificateDer<'_>]>) -> Option<Certified> {
+        self.clients.as_ref()?.identify(chain?)
     }
 
     /// Replaces the certificate. After an error, the old one is kept.

@@ -245,7 +245,7 @@ impl Call<'_> {
         let options = self.options(&parameters);
         let zero = self.strategy.zero(object, &arena);
         let object = endpoint.update_no_errors(zero, object, &options, &arena);
-        if let Some(status) = self.reviewed(&arena) {
+        if let Some(status) = self.reviewed(object, &arena)? {
             return self.review(object, status, &arena);
         }
         let change = self.created(object, parameters.dry_run, &arena)?;
@@ -285,6 +285,7 @@ impl Call<'_> {
     /// strategy).
     fn created<'a>(&'a self, object: Value<'a>, is_dry_run: bool, arena: &'a Bump) -> Result<Change, Status> {
         self.has_room_for_policy(object)?;
+        self.namespace_takes(meta_text(object, "name"))?;
         let object = self.mutated(object, None, is_dry_run, arena)?;
         let object = self.without_repeated_owners(object, arena);
         let assigned = self.moment.assigned(self.store.revision(), arena);
