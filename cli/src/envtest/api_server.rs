@@ -124,12 +124,11 @@ fn certificate(flags: &Flags, address: &str) -> Result<(String, String, Option<t
     if let (Some(certificate), Some(key)) = (flags.last("tls-cert-file"), flags.last("tls-private-key-file")) {
         return Ok((certificate.to_owned(), key.to_owned(), None));
     }
-    let (folder, temporary) = match flags.last("cert-dir") {
-        Some(folder) => (PathBuf::from(folder), None),
-        None => {
-            let folder = tempfile::Builder::new().prefix("kubeshape-").tempdir().map_err(Fatal::Threads)?;
-            (folder.path().to_owned(), Some(folder))
-        }
+    let (folder, temporary) = if let Some(folder) = flags.last("cert-dir") {
+        (PathBuf::from(folder), None)
+    } else {
+        let folder = tempfile::Builder::new().prefix("kubeshape-").tempdir().map_err(Fatal::Threads)?;
+        (folder.path().to_owned(), Some(folder))
     };
     let (certificate, key) = (folder.join("apiserver.crt"), folder.join("apiserver.key"));
     if !certificate.exists() && !key.exists() {
