@@ -355,7 +355,7 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
         return Err(usage(format!("--format and the name {} do not agree", path.display())));
     }
     let wanted = |shape: &Shape| args.to.contains(shape);
-    if wanted(&Shape::Crd) != !args.rules_from.is_empty() {
+    if wanted(&Shape::Crd) == args.rules_from.is_empty() {
         return Err(usage("`--to crd` and `--rules-from` belong together: name the policies whose rules it gets"));
     }
     // Options for documents also apply to the documents that are published for CustomResourceDefinitions.

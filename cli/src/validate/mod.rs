@@ -80,7 +80,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     for (at, schemas) in schemas.iter_mut().enumerate() {
         let unread = schemas.settle(|finding| {
             if at == 0 {
-                run.finding(finding)
+                run.finding(finding);
             }
         });
         run.counts.unread |= unread;

@@ -506,7 +506,7 @@ pub fn print_with_rules(definition: Node<'_>, rules: &BTreeMap<&str, Vec<NewRule
                 match rules.get(name).filter(|rules| !rules.is_empty()) {
                     Some(rules) => object(version, out, |key| key == "schema", &mut |schema, out| {
                         object(schema, out, |key| key == "openAPIV3Schema", &mut |root, out| {
-                            with_rules(root, rules, out)
+                            with_rules(root, rules, out);
                         });
                     }),
                     None => json::write(version, out, AS_WRITTEN),

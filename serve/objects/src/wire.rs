@@ -1,4 +1,4 @@
-//! Reads objects of built-in kinds in protobuf, which Go clients such as `kubectl create deployment` use. `write.rs`
+//! Reads objects of built-in kinds in protobuf, which Go clients such as `kubectl create deployment` use. `write`
 //! writes them.
 //!
 //! A message does not contain field names. They are in a table of all messages of the built-in kinds

@@ -71,11 +71,6 @@ pub struct Event {
     pub before: Option<Arc<Stored>>,
 }
 
-mod draft;
-mod stored;
-
-pub use draft::Draft;
-use imbl::ordmap::DiffItem;
 /// A pending change.
 #[derive(Clone, Debug)]
 pub struct Change {

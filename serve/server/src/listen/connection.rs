@@ -342,7 +342,7 @@ mod tests {
         let own = Arc::clone(&activity);
         let serving = async move {
             let (_sender, control) = watch::channel(Control { phase: Phase::Running });
-            serve(stream, false, None, &shared, &builder, control, &own).await;
+            serve(stream, false, (None, None), &shared, &builder, control, &own).await;
         };
         (client, activity, serving)
     }

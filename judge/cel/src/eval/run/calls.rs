@@ -6,15 +6,6 @@ use crate::library::regex::{Patterns, Regex};
 use crate::library::{bindings, standard, strings};
 use crate::value::{Text, Value};
 
-/// Returns the offset of a search, if the arguments after the first two are at most an offset.
-fn offset(rest: &[Value<'_>]) -> Option<Option<i64>> {
-    match rest {
-        [] => Some(None),
-        [Value::Int(offset)] => Some(Some(*offset)),
-        _ => None,
-    }
-}
-
 /// Calls the implementation of a function.
 pub(super) fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>]) -> Value<'a> {
     let takes = |overload: &Overload, args: &[Value<'a>]| {
@@ -33,7 +24,9 @@ pub(super) fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>
         });
     }
     if let (Some(release), [Value::String(text), Value::String(part), rest @ ..]) = (&call.release, &*args)
-        && let Some(offset) = offset(rest)
+        && matches!(rest, [] | [Value::Int(_)])
+        && let offset =
+            rest.first().and_then(|offset| if let Value::Int(offset) = offset { Some(*offset) } else { None })
         && let Some(error) =
             strings::refused_offset(text, part, offset, call.function.name == Name::LastIndexOf, release)
     {
