@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::common::Folder;
+use std::fmt::Write as _;
 
 const POLICY: &str = "\
 apiVersion: admissionregistration.k8s.io/v1
@@ -389,16 +390,17 @@ spec:
 "
     );
     for expression in expressions {
-        out.push_str(&format!("  - {{expression: \"{expression}\"}}\n"));
+        let _ = writeln!(out, "  - {{expression: \"{expression}\"}}");
     }
-    out.push_str(&format!(
+    let _ = write!(
+        out,
         "---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
 metadata: {{name: {name}}}
 spec: {{policyName: {name}, validationActions: [Deny]}}
 "
-    ));
+    );
     out
 }
 
@@ -509,7 +511,7 @@ fn variables_that_double_make_no_long_rule() {
     let mut doubling = String::from("  - {name: v0, expression: 'object.spec.size'}\n");
     for n in 1..60 {
         let before = n - 1;
-        doubling.push_str(&format!("  - {{name: v{n}, expression: 'variables.v{before} + variables.v{before}'}}\n"));
+        let _ = writeln!(doubling, "  - {{name: v{n}, expression: 'variables.v{before} + variables.v{before}'}}");
     }
     let policy = policy("doubling", "[CREATE]", "[]", &["variables.v59 > 0"])
         .replace("  variables:\n", &format!("  variables:\n{doubling}"));
