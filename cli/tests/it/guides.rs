@@ -138,7 +138,7 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
     let constants = |path: &str, names: &[&str]| names.iter().map(|name| number(constant(path, name))).collect();
     let admission = "serve/objects/src/api/admission.rs";
     let memory = "fuzz/properties/src/request_memory_is_bounded.rs";
-    let rows: [(&str, Vec<String>); 34] = [
+    let rows: [(&str, Vec<String>); 37] = [
         ("bytes of an input file", vec![bytes(input.bytes)]),
         ("levels, nodes", vec![number(input.depth as u64), number(input.nodes as u64)]),
         (
@@ -212,6 +212,21 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
         ("cost of an evaluation in CEL, and of all for an object", rules.map(number).to_vec()),
         ("values that an evaluation in CEL looks at", vec![number(kubeshape_cel::MAX_STEPS)]),
         ("strings and lists that an evaluation in CEL makes", vec![bytes(kubeshape_cel::MAX_MADE as usize)]),
+        (
+            "a bearer token; keys of service accounts",
+            vec![
+                format!("{} KiB", constant("serve/server/src/auth/accounts.rs", "MAX_TOKEN") >> 10),
+                number(constant("serve/server/src/auth/accounts.rs", "MAX_KEYS")),
+            ],
+        ),
+        (
+            "a response of a webhook, and calls at the same time",
+            vec![
+                bytes(constant("serve/server/src/webhooks.rs", "MAX_RESPONSE") as usize),
+                number(constant("serve/server/src/webhooks.rs", "MAX_CALLS")),
+            ],
+        ),
+        ("snapshots that are kept", vec![number(constant("serve/server/src/objects.rs", "MAX_STATES"))]),
     ];
     for (what, figures) in &rows {
         let row = table.lines().find(|line| line.starts_with(&format!("| {what}")));

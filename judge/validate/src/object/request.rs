@@ -151,7 +151,8 @@ impl<'a> Resource<'a> {
     /// use kubeshape_value::ToValue;
     /// use kubeshape_yaml::{Limits, Stream, Tape};
     ///
-    /// let source = r#"{"spec": {"group": "example.com", "scope": "Namespaced", "names": {"kind": "Tab", "plural": "tabs"},
+    /// let source = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    ///     "spec": {"group": "example.com", "scope": "Namespaced", "names": {"kind": "Tab", "plural": "tabs"},
     ///     "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object",
     ///         "properties": {"size": {"type": "integer", "format": "int32"}}}}}]}}"#;
     /// let mut tape = Tape::new();

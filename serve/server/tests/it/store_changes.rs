@@ -130,7 +130,10 @@ fn all(snapshot: &Snapshot) -> BTreeMap<String, String> {
 
 /// Returns the v2 document by the rules of merging.
 fn v2_by_the_rules(files: &BTreeMap<String, String>, onto: Option<&str>) -> String {
-    let publisher = Publisher::new(Base::builtin(), Options { profile: Profile::Faithful, ..Options::default() });
+    let publisher = Publisher::new(
+        Base::builtin_of(kubeshape_schema::Release::NEWEST),
+        Options { profile: Profile::Faithful, ..Options::default() },
+    );
     let mut merge = MergeV2::new();
     let mut names = BTreeSet::new();
     let mut groups: BTreeMap<String, Vec<(String, _, _)>> = BTreeMap::new();
@@ -161,7 +164,7 @@ fn v2_by_the_rules(files: &BTreeMap<String, String>, onto: Option<&str>) -> Stri
             }
         }
     }
-    let onto = onto.unwrap_or(r#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"1.36"},"paths":{}}"#);
+    let onto = onto.unwrap_or(r#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"1.37"},"paths":{}}"#);
     let merged = merge.finish_into(publisher.base(), onto.as_bytes(), Profile::Faithful).expect("merges");
     String::from_utf8(merged.document).expect("text")
 }
