@@ -160,8 +160,8 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// The message of older versions of cel-go about a node whose type is determined twice.
-const TWICE: &str = "ype already exists for expression";
+/// A part of the message of older versions of cel-go about a node whose type is determined twice.
+const TWICE: &str = " already exists for expression";
 
 /// Returns whether an answer has a message with an address of memory: the message about the target of `optMap` and
 /// `optFlatMap` if its type is not determined.
