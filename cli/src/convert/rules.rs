@@ -8,9 +8,8 @@ use kubeshape_input::{Limits, Note};
 use kubeshape_policy::{Release, print_with_rules, to_rules};
 use kubeshape_registry::policy::{ServedKinds, StoredPolicies};
 use kubeshape_registry::{Registry, Settings};
-use kubeshape_structural::{Crd, usable};
+use kubeshape_structural::Crd;
 use kubeshape_yaml::{Node, json};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Admission policies as a source of rules.
@@ -61,17 +60,10 @@ impl Rules {
 
     /// Writes a definition with the rules as JSON. Without a rule for it, nothing is written.
     pub(super) fn definition<'a>(&self, node: Node<'_>, crd: &Crd<'a>, out: &mut Vec<u8>, notes: &mut Vec<Note<'a>>) {
-        let mut rules = BTreeMap::new();
-        for version in crd.versions {
-            let Some(schema) = usable(version.schema, version.at).value else { continue };
-            let made = to_rules(self.policies.get(), crd, version, schema, self.release);
-            notes.extend(made.notes);
-            if !made.rules.is_empty() {
-                rules.insert(version.name, made.rules);
-            }
-        }
-        if !rules.is_empty() {
-            print_with_rules(node, &rules, out);
+        let made = to_rules(self.policies.get(), crd, self.release);
+        notes.extend(made.notes);
+        if !made.rules.is_empty() {
+            print_with_rules(node, &made.rules, out);
         }
     }
 }

@@ -127,7 +127,8 @@ fn certificate(flags: &Flags, address: &str) -> Result<(String, String, Option<t
     let (folder, temporary) = if let Some(folder) = flags.last("cert-dir") {
         (PathBuf::from(folder), None)
     } else {
-        let folder = tempfile::Builder::new().prefix("kubeshape-").tempdir().map_err(Fatal::Threads)?;
+        let unwritable = |source| Fatal::Write { path: std::env::temp_dir(), source };
+        let folder = tempfile::Builder::new().prefix("kubeshape-").tempdir().map_err(unwritable)?;
         (folder.path().to_owned(), Some(folder))
     };
     let (certificate, key) = (folder.join("apiserver.crt"), folder.join("apiserver.key"));

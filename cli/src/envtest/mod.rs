@@ -56,7 +56,7 @@ fn setup() -> Setup {
 
 /// Prints a note to standard error.
 fn note(text: &str) {
-    // If standard error is closed, nobody reads notes.
+    // A note is optional: if standard error is closed, it is dropped.
     let _ = writeln!(io::stderr().lock(), "note: {}", report::clean::lines(text));
 }
 
@@ -65,7 +65,8 @@ fn note(text: &str) {
 /// # Errors
 /// The folder cannot be written, or it has files of others with the names of the programs.
 pub(crate) fn run(args: &EnvtestArgs) -> Result<(), Fatal> {
-    let own = std::env::current_exe().and_then(fs::canonicalize).map_err(Fatal::Threads)?;
+    let unreadable = |error: io::Error| Fatal::Read { path: "kubeshape".into(), message: error.to_string() };
+    let own = std::env::current_exe().and_then(fs::canonicalize).map_err(unreadable)?;
     if stem(&own) != Some("kubeshape") {
         return Err(Fatal::Usage(format!(
             "this command links to the program that runs it, which has to be `kubeshape` and is {}",

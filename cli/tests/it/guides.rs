@@ -138,7 +138,7 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
     let constants = |path: &str, names: &[&str]| names.iter().map(|name| number(constant(path, name))).collect();
     let admission = "serve/objects/src/api/admission.rs";
     let memory = "fuzz/properties/src/request_memory_is_bounded.rs";
-    let rows: [(&str, Vec<String>); 37] = [
+    let rows: [(&str, Vec<String>); 38] = [
         ("bytes of an input file", vec![bytes(input.bytes)]),
         ("levels, nodes", vec![number(input.depth as u64), number(input.nodes as u64)]),
         (
@@ -226,7 +226,17 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
                 number(constant("serve/server/src/webhooks.rs", "MAX_CALLS")),
             ],
         ),
-        ("snapshots that are kept", vec![number(constant("serve/server/src/objects.rs", "MAX_STATES"))]),
+        (
+            "snapshots that are kept",
+            vec![
+                number(constant("serve/server/src/objects.rs", "MAX_STATES")),
+                bytes(constant("serve/server/src/objects.rs", "MAX_STATE_BYTES") as usize),
+            ],
+        ),
+        (
+            "patches of webhooks for a request",
+            vec![bytes(constant("serve/objects/src/api/webhooks.rs", "MAX_PATCHED") as usize)],
+        ),
     ];
     for (what, figures) in &rows {
         let row = table.lines().find(|line| line.starts_with(&format!("| {what}")));

@@ -491,6 +491,7 @@ fn what_rules_cannot_say_of_a_policy_is_reported() {
         .map(|line| line.replace("ValidatingAdmissionPolicy ", ""))
         .collect();
     let expected = [
+        "KS8123 no policy gives a rule to tabs.example.com",
         "KS8125 all: rules do not see that an object is deleted",
         "KS8125 all: validations[0]: the expression reads request: request.userInfo.username == 'admin'",
         "KS8125 all: validations[1]: the rule does not compile: undefined field 'labels': object.metadata.labels.size() > 0",
@@ -502,6 +503,49 @@ fn what_rules_cannot_say_of_a_policy_is_reported() {
         "KS8126 some: it selects objects or namespaces by labels",
     ];
     assert_eq!(details, expected);
+}
+
+#[test]
+fn a_policy_about_another_kind_gives_a_warning_and_no_definition() {
+    let folder = Folder::new();
+    folder.write("crd.yaml", SIZES);
+    folder.write("policies.yaml", policy("all", "[CREATE]", "[]", &["true"]).replace("[tabs]", "[tab]"));
+    let run = folder.run("convert crd.yaml --rules-from policies.yaml --to crd -o out --report report.jsonl");
+    assert!(folder.read("report.jsonl").contains("no policy gives a rule to tabs.example.com"), "{}", run.err);
+    assert!(run.err.contains("KS8123"), "{}", run.err);
+}
+
+#[test]
+fn rules_of_the_definition_that_are_null_are_replaced() {
+    let folder = Folder::new();
+    let rules = "        type: object\n        x-kubernetes-validations: null\n        properties:\n          spec:";
+    folder.write("crd.yaml", SIZES.replacen("        type: object\n        properties:\n          spec:", rules, 1));
+    folder.write("policies.yaml", policy("all", "[CREATE, UPDATE]", "[]", &["!variables.big"]));
+    let run = folder.run("convert crd.yaml --rules-from policies.yaml --to crd -o ruled.yaml");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(folder.read("ruled.yaml").contains("- rule:"), "{}", folder.read("ruled.yaml"));
+}
+
+#[test]
+fn versions_and_validations_multiply_only_up_to_a_budget() {
+    let folder = Folder::new();
+    let (head, version) = SIZES.split_once("  - name: v1\n").expect("a version");
+    let mut versions = String::from(head);
+    for n in 1..400 {
+        let own = if n == 1 { version.to_owned() } else { version.replace("storage: true", "storage: false") };
+        let _ = write!(versions, "  - name: v{n}\n{own}");
+    }
+    folder.write("crd.yaml", versions);
+    let long = format!("object.spec.name != '{}'", "x".repeat(500));
+    let expressions = vec![long.as_str(); 400];
+    let policy =
+        policy("all", "[CREATE, UPDATE]", "[]", &expressions).replace("apiVersions: [v1]", "apiVersions: ['*']");
+    folder.write("policies.yaml", policy);
+    let run = folder.run("convert crd.yaml --rules-from policies.yaml --to crd -o ruled.yaml --report report.jsonl");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(folder.read("report.jsonl").contains("the definition would be too large"), "{}", run.err);
+    // Printed YAML repeats an expression in its message.
+    assert!(folder.read("ruled.yaml").len() < 16 << 20);
 }
 
 #[test]

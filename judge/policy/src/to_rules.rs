@@ -11,12 +11,13 @@ use crate::policies::Policy;
 use kubeshape_cel::admission::{Options, environment, with_variables};
 use kubeshape_cel::{Ast, DeclType, Env, NeedsSchema, RuleEnv, Type as CelType};
 use kubeshape_schema::{Code, Flags, Note};
-use kubeshape_structural::{Crd, Scope, Structural, Version};
+use kubeshape_structural::{ApiVersion, Crd, Scope, Structural, Version, usable};
 use kubeshape_validate::Release;
 use kubeshape_value::Value;
 use kubeshape_yaml::go::escape::{Escape, string};
 use kubeshape_yaml::{Kind, Node, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -38,17 +39,18 @@ pub struct NewRule {
     pub has_optional_old: bool,
 }
 
-/// The rules that policies give to one version of a definition.
+/// The rules that policies give to the versions of a definition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToRules<'a> {
-    /// In the order of the policies and of their validations.
-    pub rules: Vec<NewRule>,
-    /// What rules say differently, or not at all. The locations are those of the version.
+    /// By version, in the order of the policies and of their validations.
+    pub rules: BTreeMap<&'a str, Vec<NewRule>>,
+    /// What rules say differently, or not at all. The locations are those of versions.
     pub notes: Vec<Note<'a>>,
 }
 
-/// Makes rules (`x-kubernetes-validations` of the root) of the ValidatingAdmissionPolicies that are about a version of
-/// a definition. A policy without a binding is used as if it were bound to all objects.
+/// Makes rules (`x-kubernetes-validations` of the root) of the ValidatingAdmissionPolicies that are about the versions
+/// of a definition. A policy without a binding is used as if it were bound to all objects. All rules of a definition
+/// have a budget of 3 MiB; what exceeds it is left out, with a note. Manifests of `v1beta1` get no rules.
 ///
 /// Variables are replaced by their expressions. `oldObject`, which is null on creation, becomes `oldSelf`, which is
 /// then missing (`optionalOldSelf`); in a policy about updates only, rules that use it are transition rules.
@@ -63,7 +65,7 @@ pub struct ToRules<'a> {
 /// ```
 /// # use kubeshape_policy::{Policies, Release, to_rules};
 /// # use kubeshape_schema::Bump;
-/// # use kubeshape_structural::{read, usable};
+/// # use kubeshape_structural::read;
 /// # use kubeshape_yaml::{Limits, Stream, Tape};
 /// # let source = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
 /// #   "metadata": {"name": "tabs.example.com"},
@@ -74,24 +76,61 @@ pub struct ToRules<'a> {
 /// # Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
 /// # let arena = Bump::new();
 /// # let crd = read::read(tape.document(source).root().unwrap(), &arena).value.unwrap();
-/// # let version = &crd.versions[0];
-/// # let schema = usable(version.schema, version.at).value.unwrap();
-/// let made = to_rules(&Policies::default(), &crd, version, schema, Release::NEWEST);
-/// assert!(made.rules.is_empty() && made.notes.is_empty());
+/// let made = to_rules(&Policies::default(), &crd, Release::NEWEST);
+/// assert!(made.rules.is_empty());
+/// assert_eq!(made.notes[0].detail, "no policy gives a rule to tabs.example.com");
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
-pub fn to_rules<'a>(
+pub fn to_rules<'a>(policies: &Policies<'_>, crd: &Crd<'a>, release: Release) -> ToRules<'a> {
+    let mut made = ToRules::default();
+    let mut budget = Budget(MAX_POLICY);
+    for version in crd.versions {
+        // `print_with_rules` writes into the versions of `v1` manifests, which have schemas of their own.
+        let schema = version.schema.filter(|_| crd.api_version == ApiVersion::V1);
+        let Some(schema) = usable(schema, version.at).value else { continue };
+        if add_version(policies, crd, version, schema, release, &mut budget, &mut made).is_err() {
+            made.notes.push(Note::new(Code::PolicyExpression, version.at, "the definition would be too large"));
+            break;
+        }
+    }
+    if made.rules.is_empty() {
+        let detail = format!("no policy gives a rule to {}.{}", crd.names.plural, crd.group);
+        made.notes.push(Note::new(Code::PolicyUnused, crd.at, detail));
+    }
+    made
+}
+
+/// The bytes that are left for the rules of a definition, and for the work that finds them.
+struct Budget(usize);
+
+/// The budget is used up.
+struct Spent;
+
+impl Budget {
+    /// What a policy or a validation costs in addition to its text.
+    const EACH: usize = 64;
+
+    fn take(&mut self, bytes: usize) -> Result<(), Spent> {
+        self.0 = self.0.checked_sub(bytes + Self::EACH).ok_or(Spent)?;
+        Ok(())
+    }
+}
+
+/// Adds the rules of a version.
+fn add_version<'a>(
     policies: &Policies<'_>,
     crd: &Crd<'a>,
     version: &Version<'a>,
     schema: Structural<'a>,
     release: Release,
-) -> ToRules<'a> {
-    let mut made = ToRules::default();
-    let Some(decl) = DeclType::of(schema.schema(), true) else { return made };
+    budget: &mut Budget,
+    made: &mut ToRules<'a>,
+) -> Result<(), Spent> {
+    let Some(decl) = DeclType::of(schema.schema(), true) else { return Ok(()) };
     let env = RuleEnv::of_type(&Arc::new(decl), stored(release), ROOT);
-    let mut bytes = 0;
+    let mut rules = Vec::new();
     for policy in policies.all() {
+        budget.take(0)?;
         let Some(constraints) = &policy.spec.constraints else { continue };
         let mut notes = Vec::new();
         let requests = match requests(constraints, crd, version, &mut notes).and_then(|requests| match requests {
@@ -106,18 +145,11 @@ pub fn to_rules<'a>(
             }
         };
         made.notes.extend(notes.into_iter().map(|(code, what)| note(code, version, policy, what)));
-        let mut maker = Maker {
-            policy,
-            schema: schema.schema(),
-            env: &env,
-            requests,
-            release,
-            variables: BTreeMap::new(),
-            bytes: &mut bytes,
-        };
+        let mut maker = Maker::new(policy, schema.schema(), &env, requests, release);
         for (index, validation) in policy.spec.validations.iter().enumerate() {
+            budget.take(validation.expression.len())?;
             let of = |detail: &str| format!("validations[{index}]: {detail}: {}", first_line(validation.expression));
-            match maker.rule(validation) {
+            match maker.rule(validation, budget)? {
                 Ok((rule, has_message)) => {
                     if !has_message {
                         let detail = of("the messageExpression cannot be a rule's");
@@ -127,7 +159,7 @@ pub fn to_rules<'a>(
                         let detail = of("a rule does not have the reason");
                         made.notes.push(note(Code::PolicyAnswer, version, policy, &detail));
                     }
-                    made.rules.push(rule);
+                    rules.push(rule);
                 }
                 Err(why) => made.notes.push(note(Code::PolicyExpression, version, policy, &of(&why))),
             }
@@ -140,12 +172,13 @@ pub fn to_rules<'a>(
             made.notes.push(note(Code::PolicyAnswer, version, policy, "its audit annotations are left out"));
         }
     }
-    if !made.rules.is_empty() {
+    if !rules.is_empty() {
         let status = if version.status { ", and when only the status is written" } else { "" };
         let detail = format!("rules are evaluated for objects that change{status}; a refusal has the code 422");
         made.notes.push(Note::new(Code::PolicyAnswer, version.at, detail));
+        made.rules.insert(version.name, rules);
     }
-    made
+    Ok(())
 }
 
 fn note<'a>(code: Code, version: &Version<'a>, policy: &Policy<'_>, what: &str) -> Note<'a> {
@@ -244,127 +277,163 @@ fn is_enforced(policy: &Policy<'_>) -> Result<(), &'static str> {
     }
 }
 
-/// How an expression reads the object before the change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Old {
-    /// It does not.
-    Unused,
-    /// `oldSelf` is an optional value that is missing on creation.
-    Optional,
-    /// The rule is only evaluated on updates.
-    Transition,
-}
-
 struct Maker<'m, 'p> {
     policy: &'m Policy<'p>,
     schema: &'m kubeshape_schema::Schema<'m>,
     env: &'m RuleEnv,
+    /// The environment in which a server compiles the policy.
+    policy_env: Env,
     requests: Requests,
-    release: Release,
-    /// The expressions of variables, as parts of rules, by the way in which they read the old object.
+    /// The variables that read the object before the change.
+    old_variables: BTreeSet<&'p str>,
+    /// The expressions of variables, as parts of rules, by whether the rule is a transition rule.
     variables: BTreeMap<(&'p str, bool), Result<String, String>>,
-    /// The bytes of all rules so far.
-    bytes: &'m mut usize,
+    /// What comes before and after an expression because of match conditions, by whether the rule is a transition rule.
+    conditions: BTreeMap<bool, Result<(String, String), String>>,
 }
 
-impl<'p> Maker<'_, 'p> {
-    /// Returns the rule of a validation, and whether it has the validation's message.
-    fn rule(&mut self, validation: &Validation<'p>) -> Result<(NewRule, bool), String> {
-        if *self.bytes > MAX_POLICY {
-            return Err("the schema would be too large".to_owned());
-        }
-        let env = self.policy_env();
-        let is_transition = self.requests == Requests::Update && self.uses_old(validation.expression, &env);
-        let mut rule = self.expression(validation.expression, &env, is_transition)?;
-        for condition in self.policy.spec.conditions.iter().rev() {
-            let condition = self.expression(condition.expression, &env, is_transition)?;
-            rule = format!("({}) ? ({}) : true", on_lines_of_its_own(&condition), on_lines_of_its_own(&rule));
-            within(&rule)?;
-        }
-        match self.requests {
-            Requests::Create => rule = format!("oldSelf.hasValue() || ({})", on_lines_of_its_own(&rule)),
-            Requests::Update if !is_transition => {
-                rule = format!("!oldSelf.hasValue() || ({})", on_lines_of_its_own(&rule));
+impl<'m, 'p> Maker<'m, 'p> {
+    fn new(
+        policy: &'m Policy<'p>,
+        schema: &'m kubeshape_schema::Schema<'m>,
+        env: &'m RuleEnv,
+        requests: Requests,
+        release: Release,
+    ) -> Maker<'m, 'p> {
+        let has_params = policy.spec.param_kind.is_some();
+        let options = Options { has_params, has_authorizer: true, ..Options::new(stored(release)) };
+        let policy_env = with_variables(environment(options), &policy.variables.types);
+        let (old_variables, variables, conditions) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
+        let mut maker = Maker { policy, schema, env, policy_env, requests, old_variables, variables, conditions };
+        // Variables use only those above them.
+        for (name, expression) in &policy.spec.variables {
+            if maker.uses_old(expression) {
+                maker.old_variables.insert(name);
             }
-            Requests::Update | Requests::Both => {}
         }
+        maker
+    }
+
+    /// Returns the rule of a validation, and whether it has the validation's message.
+    fn rule(
+        &mut self,
+        validation: &Validation<'p>,
+        budget: &mut Budget,
+    ) -> Result<Result<(NewRule, bool), String>, Spent> {
+        let uses_old = self.uses_old(validation.expression);
+        let is_transition = self.requests == Requests::Update && uses_old;
+        let rule = match self.whole(validation, is_transition) {
+            Ok(rule) => rule,
+            Err(why) => return Ok(Err(why)),
+        };
+        budget.take(rule.len() + validation.message.len() + validation.message_expression.len())?;
+        let is_optional = !is_transition
+            && (self.requests != Requests::Both
+                || uses_old
+                || self.policy.spec.conditions.iter().any(|condition| self.uses_old(condition.expression)));
+        Ok(self.finished(validation, rule, is_transition, is_optional))
+    }
+
+    /// Returns the expression of a rule: match conditions, operations, and the validation.
+    fn whole(&mut self, validation: &Validation<'p>, is_transition: bool) -> Result<String, String> {
+        let rule = self.expression(validation.expression, is_transition)?;
+        if !self.conditions.contains_key(&is_transition) {
+            let around = self.around(is_transition);
+            self.conditions.insert(is_transition, around);
+        }
+        let rule = match self.conditions.get(&is_transition) {
+            Some(Ok((before, after))) if !before.is_empty() => {
+                format!("{before}{}{after}", on_lines_of_its_own(&rule))
+            }
+            Some(Err(why)) => return Err(why.clone()),
+            _ => rule,
+        };
+        let rule = match self.requests {
+            Requests::Create => format!("oldSelf.hasValue() || ({})", on_lines_of_its_own(&rule)),
+            Requests::Update if !is_transition => {
+                format!("!oldSelf.hasValue() || ({})", on_lines_of_its_own(&rule))
+            }
+            Requests::Update | Requests::Both => rule,
+        };
         within(&rule)?;
-        let old = self.old(&rule, is_transition);
-        let has_optional_old = old == Old::Optional;
-        let ast = self.env.checked_rule(&rule, has_optional_old);
-        let ast = ast.map_err(|error| format!("the rule does not compile: {}", reason(&error)))?;
-        if is_transition && !ast.uses_old_self {
+        Ok(rule)
+    }
+
+    /// Returns what comes before and after an expression because of match conditions.
+    fn around(&mut self, is_transition: bool) -> Result<(String, String), String> {
+        let (mut before, mut after) = (String::new(), String::new());
+        let policy = self.policy;
+        for condition in &policy.spec.conditions {
+            let condition = self.expression(condition.expression, is_transition)?;
+            let _ = write!(before, "({}) ? (", on_lines_of_its_own(&condition));
+            after.push_str(") : true");
+            within(&before)?;
+        }
+        Ok((before, after))
+    }
+
+    /// Checks the rule and adds its message.
+    fn finished(
+        &mut self,
+        validation: &Validation<'p>,
+        rule: String,
+        is_transition: bool,
+        has_optional_old: bool,
+    ) -> Result<(NewRule, bool), String> {
+        let checked = self.env.checked_rule(&rule, has_optional_old);
+        let checked = checked.map_err(|error| format!("the rule does not compile: {}", reason(&error)))?;
+        if is_transition && !checked.uses_old_self {
             return Err("the rule does not use the object before the change".to_owned());
         }
-        self.is_same(ast.ast())?;
+        self.is_same(checked.ast())?;
         let message = match validation.message {
             "" => format!("failed expression: {}", first_line(validation.expression)),
             message => message.trim().to_owned(),
         };
-        let message_expression = self.message(validation, &env, old);
+        let has_old = is_transition || has_optional_old;
+        let message_expression = self.message(validation, is_transition, has_optional_old, has_old);
         let has_message = validation.message_expression.is_empty() || message_expression.is_some();
         let reason = match validation.reason {
             Some("Forbidden") => Some("FieldValueForbidden"),
             _ => None,
         };
-        *self.bytes += rule.len() + message.len() + message_expression.as_ref().map_or(0, String::len);
         let message_expression = message_expression.unwrap_or_default();
         Ok((NewRule { rule, message, message_expression, reason, has_optional_old }, has_message))
     }
 
     /// Returns the message expression, if it has one that a rule can have.
-    fn message(&mut self, validation: &Validation<'p>, env: &Env, old: Old) -> Option<String> {
+    fn message(
+        &mut self,
+        validation: &Validation<'p>,
+        is_transition: bool,
+        has_optional_old: bool,
+        has_old: bool,
+    ) -> Option<String> {
         if validation.message_expression.is_empty() {
             return None;
         }
-        let text = self.expression(validation.message_expression, env, old == Old::Transition).ok()?;
-        let checked = self.env.checked_message(&text, old == Old::Optional).ok()?;
-        (old != Old::Unused || !checked.uses_old_self).then_some(())?;
+        let text = self.expression(validation.message_expression, is_transition).ok()?;
+        let checked = self.env.checked_message(&text, has_optional_old).ok()?;
+        (has_old || !checked.uses_old_self).then_some(())?;
         self.is_same(checked.ast()).ok()?;
         Some(text)
     }
 
-    /// The environment in which a server compiles the policy.
-    fn policy_env(&self) -> Env {
-        let has_params = self.policy.spec.param_kind.is_some();
-        let options = Options { has_params, has_authorizer: true, ..Options::new(stored(self.release)) };
-        with_variables(environment(options), &self.policy.variables.types)
-    }
-
-    /// Returns whether an expression reads the old object, itself or by a variable.
-    fn uses_old(&self, source: &str, env: &Env) -> bool {
-        let mut todo = vec![source];
-        let mut seen = Vec::new();
-        while let Some(source) = todo.pop() {
-            let Ok(ast) = env.compile(source) else { continue };
-            if ast.uses("oldObject") {
-                return true;
-            }
-            for (_, name) in variables_of(source, &ast) {
-                if !seen.contains(&name) {
-                    seen.push(name);
-                    todo.extend(self.declared(name).map(|(_, expression)| expression));
-                }
-            }
-        }
-        false
+    /// Returns whether an expression reads the object before the change, itself or by a variable.
+    fn uses_old(&self, source: &str) -> bool {
+        self.policy_env.compile(source).is_ok_and(|ast| {
+            ast.uses("oldObject")
+                || variables_of(source, &ast).iter().any(|(_, name)| self.old_variables.contains(name))
+        })
     }
 
     fn declared(&self, name: &str) -> Option<(&'p str, &'p str)> {
         self.policy.spec.variables.iter().find(|(own, _)| *own == name).copied()
     }
 
-    fn old(&self, rule: &str, is_transition: bool) -> Old {
-        match is_transition {
-            true => Old::Transition,
-            false if self.env.ast(rule, true).is_ok_and(|ast| ast.uses("oldSelf")) => Old::Optional,
-            false => Old::Unused,
-        }
-    }
-
     /// Returns an expression of the policy as a part of a rule.
-    fn expression(&mut self, source: &str, env: &Env, is_transition: bool) -> Result<String, String> {
-        let ast = env.compile(source).map_err(|_| "the expression does not compile".to_owned())?;
+    fn expression(&mut self, source: &str, is_transition: bool) -> Result<String, String> {
+        let ast = self.policy_env.compile(source).map_err(|_| "the expression does not compile".to_owned())?;
         for name in ["request", "params", "namespaceObject", "authorizer"] {
             if ast.uses(name) {
                 return Err(format!("the expression reads {name}"));
@@ -398,7 +467,7 @@ impl<'p> Maker<'_, 'p> {
         }
         edits.extend(ast.occurrences(source, "object").into_iter().map(|range| (range, "self".to_owned())));
         for (range, name) in variables_of(source, &ast) {
-            edits.push((range, self.variable(name, env, is_transition)?));
+            edits.push((range, self.variable(name, is_transition)?));
         }
         edits.sort_by_key(|(range, _)| range.start);
         let (mut out, mut from) = (String::new(), 0);
@@ -414,7 +483,7 @@ impl<'p> Maker<'_, 'p> {
     }
 
     /// Returns the expression of a variable in parentheses. Variables use only those above them, so this ends.
-    fn variable(&mut self, name: &str, env: &Env, is_transition: bool) -> Result<String, String> {
+    fn variable(&mut self, name: &str, is_transition: bool) -> Result<String, String> {
         let Some((name, expression)) = self.declared(name) else {
             return Err(format!("the variable {name} is unknown"));
         };
@@ -424,7 +493,7 @@ impl<'p> Maker<'_, 'p> {
         // A variable that a server does not accept may use itself.
         self.variables.insert((name, is_transition), Err(format!("the variable {name} uses itself")));
         let made = self
-            .expression(expression, env, is_transition)
+            .expression(expression, is_transition)
             .map(|text| format!("({})", on_lines_of_its_own(&text)))
             .map_err(|why| format!("the variable {name}: {why}"));
         self.variables.insert((name, is_transition), made.clone());
@@ -574,11 +643,18 @@ fn with_rules(root: Node<'_>, rules: &[NewRule], out: &mut Vec<u8>) {
     let mut has_rules = false;
     object(root, out, |key| key == RULES, &mut |own, out| {
         has_rules = true;
-        list(own, out, &mut |rule, out| json::write(rule, out, AS_WRITTEN));
-        if out.pop_if(|byte| *byte == b']').is_some() {
-            add(own.items().next().is_none(), out);
-            out.push(b']');
+        out.push(b'[');
+        // null is no rule. A definition with another value is not read.
+        let mut is_first = true;
+        for rule in own.items() {
+            if !is_first {
+                out.push(b',');
+            }
+            is_first = false;
+            json::write(rule, out, AS_WRITTEN);
         }
+        add(is_first, out);
+        out.push(b']');
     });
     if !has_rules && out.pop_if(|byte| *byte == b'}').is_some() {
         if !root.is_empty() {

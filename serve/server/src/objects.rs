@@ -36,6 +36,8 @@ type Listener = Box<dyn Fn(Vec<Arc<str>>) + Send + Sync>;
 
 /// The maximum number of kept states.
 const MAX_STATES: usize = 100;
+/// The maximum number of bytes of the objects in all kept states. Objects that several states share are counted in each.
+const MAX_STATE_BYTES: usize = 1 << 30;
 
 /// A clock that stops until it is moved.
 ///
@@ -224,13 +226,15 @@ impl Objects {
         self.manual.as_deref()
     }
 
-    /// Keeps the current objects, and returns the number of the state. If there are too many, the oldest is dropped.
+    /// Keeps the current objects, and returns the number of the state. If there are too many, or if they have too many
+    /// bytes, the oldest are dropped.
     pub fn keep_state(&self) -> u64 {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         states.last += 1;
         let last = states.last;
         states.kept.insert(last, self.store());
-        if states.kept.len() > MAX_STATES {
+        let bytes = |kept: &BTreeMap<u64, Arc<Store>>| kept.values().map(|store| store.bytes()).sum::<usize>();
+        while states.kept.len() > 1 && (states.kept.len() > MAX_STATES || bytes(&states.kept) > MAX_STATE_BYTES) {
             states.kept.pop_first();
         }
         last

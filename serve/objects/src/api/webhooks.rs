@@ -23,6 +23,8 @@ const GROUP: &str = "admissionregistration.k8s.io";
 /// The default and the bounds of `timeoutSeconds`.
 const TIMEOUT: u64 = 10;
 const LONGEST: u64 = 30;
+/// The maximum number of bytes that the patches of a request take, with the objects that they make.
+const MAX_PATCHED: usize = 64 << 20;
 /// How many webhooks may be configured of each type.
 const MAX_WEBHOOKS: usize = 1_000;
 
@@ -165,20 +167,27 @@ impl Call<'_> {
         // Webhooks that were called, and whether others changed the object later.
         let mut invoked: Vec<(usize, bool)> = Vec::new();
         let mut todo: Vec<usize> = (0..all.hooks.len()).collect();
+        // Which webhooks match depends on the object: it is found again when the object changes.
+        let mut matching = None;
+        let mut room = MAX_PATCHED;
         for round in 0..2 {
             for at in std::mem::take(&mut todo) {
                 let Some(hook) = all.hooks.get(at) else { continue };
-                let called = all.matching.get().webhooks(&request, world, arena);
-                let Some(allowed) = self.called(hook, &called, &request)? else { continue };
+                if matching.is_none() {
+                    self.goes_on()?;
+                }
+                let called = matching.get_or_insert_with(|| all.matching.get().webhooks(&request, world, arena));
+                let Some(allowed) = self.called(hook, called, &request)? else { continue };
                 invoked.push((at, false));
                 let Some(patch) = allowed.patch else { continue };
                 let Some(object) = request.object else { continue };
-                let patched = self.patched_by_hook(hook, object, &patch, arena)?;
+                let patched = self.patched_by_hook(hook, object, &patch, &mut room, arena)?;
                 if patched == object {
                     continue;
                 }
                 is_changed = true;
                 request.object = Some(patched);
+                matching = None;
                 let last = invoked.len().saturating_sub(1);
                 invoked.iter_mut().take(last).for_each(|(_, is_outdated)| *is_outdated = true);
             }
@@ -269,9 +278,11 @@ impl Call<'_> {
         hook: &Hook,
         object: Value<'a>,
         patch: &[u8],
+        room: &mut usize,
         arena: &'a Bump,
     ) -> Result<Value<'a>, Status> {
         let wrong = |why: &str| Status::internal_error(why);
+        let (before, patch_bytes) = (arena.allocated_bytes(), patch.len());
         let (mut tape, memory) = (Tape::new(), Bump::new());
         let patch = value::parsed(patch, &mut tape, &memory).map_err(|why| wrong(&why))?.copy_into(arena);
         if patch.as_list().is_some_and(<[_]>::is_empty) {
@@ -281,6 +292,10 @@ impl Call<'_> {
         let decoded = self.strategy.decode(patched, None, arena).map_err(|why| wrong(&why))?;
         let prefix = format!("admission webhook {:?} ", hook.name);
         self.warn(decoded.unknown.iter().map(|path| format!("{prefix}set an unknown field: {path}")));
+        let made = arena.allocated_bytes().saturating_sub(before).max(patch_bytes);
+        *room = room.checked_sub(made).ok_or_else(|| {
+            wrong(&format!("the patches of webhooks take more than {MAX_PATCHED} bytes for one request"))
+        })?;
         Ok(decoded.value)
     }
 }

@@ -232,6 +232,11 @@ impl Store {
         self.forgotten
     }
 
+    /// Returns the bytes of the objects and of the history.
+    pub fn bytes(&self) -> usize {
+        self.bytes + self.history_bytes
+    }
+
     /// Returns the revision of the last change.
     pub fn revision(&self) -> u64 {
         self.revision
