@@ -53,7 +53,8 @@ pub(crate) use walk::{FilenameArgs, WalkArgs};
 
 use crate::output::Layout;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
+use kubeshape_schema::Release;
 use kubeshape_smd::value::Compat;
 use std::path::PathBuf;
 
@@ -315,7 +316,7 @@ pub(crate) struct ConvertArgs {
     /// From 1.28 to 1.37. Texts of parameters are kubeshape's own, so the hashes of documents differ from those of a
     /// cluster; --base makes them equal.
     #[arg(long, value_name = "RELEASE", value_parser = known_release, conflicts_with = "base")]
-    pub(crate) kubernetes: Option<kubeshape_validate::Release>,
+    pub(crate) kubernetes: Option<Release>,
 
     /// OpenAPI v2 document to merge the resources into, as the API server does
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]
@@ -641,16 +642,18 @@ pub(crate) enum When {
 ///
 /// # Errors
 /// There is none of that name.
-fn known_release(text: &str) -> Result<kubeshape_validate::Release, String> {
-    use kubeshape_validate::Release;
+fn known_release(text: &str) -> Result<Release, String> {
     text.parse().map_err(|_| format!("expected one from {} to {}", Release::OLDEST, Release::NEWEST))
 }
 
-/// A release of Kubernetes whose API is part of the program.
-fn release(text: &str) -> Result<Release, String> {
+/// Reads a release of Kubernetes whose API is part of the program.
+///
+/// # Errors
+/// There is none of that name.
+fn documents(text: &str) -> Result<BuiltInDocuments, String> {
     text.parse().map_err(|_| {
-        let oldest = Release::all().next().map_or("", Release::minor);
-        format!("expected one from {oldest} to {}", Release::newest())
+        let oldest = BuiltInDocuments::all().next().map(|oldest| oldest.to_string()).unwrap_or_default();
+        format!("expected one from {oldest} to {}", BuiltInDocuments::newest())
     })
 }
 

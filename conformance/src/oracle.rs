@@ -91,7 +91,7 @@ pub struct Other {
 }
 
 /// Calls that differ in older libraries: the last minor release with the old call, the current call, and the old call.
-const OLDER_CALLS: [(u32, &str, &str); 5] = [
+const OLDER_CALLS: [(u8, &str, &str); 5] = [
     (30, "\tcase apiservercel.Format:\n\t\treturn map[string]any{\"format\": v.Name}, nil\n", ""),
     (31, "case apiservercel.Format:", "case *apiservercel.Format:"),
     (31, "\tcase apiservercel.Semver:\n\t\treturn map[string]any{\"semver\": v.Version.String()}, nil\n", ""),
@@ -104,7 +104,7 @@ const OLDER_CALLS: [(u32, &str, &str); 5] = [
 ];
 
 /// Patch releases whose modules are used, of minor releases without documents of built-in kinds.
-const OTHER_MODULES: [(u32, &str); 1] = [(30, "30.14")];
+const OTHER_MODULES: [(u8, &str); 1] = [(30, "30.14")];
 
 /// The module whose go.mod names the staging modules of a release.
 const KUBERNETES: &str = "k8s.io/kubernetes";
@@ -120,8 +120,9 @@ impl Other {
         let version = if let Some(version) = other {
             version
         } else {
-            let modules = kubeshape_builtin::Release::try_from(release).map_err(|error| error.to_string())?;
-            modules.version().strip_prefix("1.").unwrap_or_default()
+            let documents =
+                kubeshape_builtin::BuiltInDocuments::try_from(release).map_err(|error| error.to_string())?;
+            documents.version().strip_prefix("1.").unwrap_or_default()
         };
         let copy = whole(&target().join("go").join(release.without_patch().to_string()).join(folder))?;
         let failed = |error: std::io::Error| format!("{}: {error}", copy.display());

@@ -5,13 +5,13 @@ use crate::oracle::Oracle;
 use crate::plan::Plan;
 use crate::structural::records;
 use crate::table::{Table, Verdict};
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_corpus::generate::Seeded;
 use kubeshape_input::Limits;
 use kubeshape_registry::{Kind, Object, Registry, Settings, duplicate_fields};
 use kubeshape_schema::Bump;
 use kubeshape_smd::{ToValue, Value as Decodable};
-use kubeshape_validate::Release as Rules;
+use kubeshape_validate::Release;
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_validate::typed::{GO_NAMES, Typed};
 use kubeshape_yaml::Node;
@@ -32,10 +32,9 @@ pub(crate) fn built_in() -> Result<Registry, String> {
 }
 
 /// Returns the built-in kinds of a release.
-pub(crate) fn built_in_of(rules: Rules) -> Result<Registry, String> {
-    let release: Release = format!("1.{}", rules.minor()).parse().map_err(|error| format!("{error}"))?;
-    let mut registry = Registry::new(Settings::of(rules));
-    let api = release.api();
+pub(crate) fn built_in_of(release: Release) -> Result<Registry, String> {
+    let api = BuiltInDocuments::try_from(release).map_err(|error| error.to_string())?.api();
+    let mut registry = Registry::new(Settings::of(release));
     for (path, document) in api.openapi_v3_of(|_| true) {
         let read = kubeshape_input::read(path, document.as_bytes(), Limits::default());
         registry.set_built_in(path, read.without_lines());
@@ -176,7 +175,7 @@ pub(crate) fn generated(plan: &Plan, program: &Path, table: &mut Table) -> Resul
     let kinds: Vec<(&Kind, Typed, Value)> = registry
         .kinds()
         .filter(|kind| kind.resource().is_some())
-        .filter_map(|kind| Some((kind, kind.typed()?, kind.sample(true, Rules::NEWEST)?.object)))
+        .filter_map(|kind| Some((kind, kind.typed()?, kind.sample(true, Release::NEWEST)?.object)))
         .collect();
     let mut oracle = Oracle::start(program, &["typed"])?;
     for n in 0..plan.count {

@@ -122,12 +122,12 @@ fn name_and_rest(line: &str) -> (&str, &str) {
 }
 
 /// Returns the members of a line of the table that a release has.
-fn in_release(rest: &str, minor: u32) -> String {
+fn in_release(rest: &str, minor: u8) -> String {
     let members = rest.split(' ').filter_map(|member| {
         let Some((member, releases)) = releases_of(member) else { return Some(member) };
         let (first, last) = releases.split_once('-')?;
-        let is_in = first.parse().is_ok_and(|first: u32| first <= minor) || first.is_empty();
-        (is_in && (last.is_empty() || last.parse().is_ok_and(|last: u32| minor <= last))).then_some(member)
+        let is_in = first.parse().is_ok_and(|first: u8| first <= minor) || first.is_empty();
+        (is_in && (last.is_empty() || last.parse().is_ok_and(|last: u8| minor <= last))).then_some(member)
     });
     members.collect::<Vec<_>>().join(" ")
 }
@@ -139,8 +139,8 @@ fn releases_of(member: &str) -> Option<(&str, &str)> {
 
 /// Returns one table of those of several releases, the oldest first. A member that a struct does not have in all of
 /// them names its releases.
-fn merged(tables: &[(u32, String)]) -> Result<String, String> {
-    let mut lines: BTreeMap<&str, Vec<(u32, &str)>> = BTreeMap::new();
+fn merged(tables: &[(u8, String)]) -> Result<String, String> {
+    let mut lines: BTreeMap<&str, Vec<(u8, &str)>> = BTreeMap::new();
     for (minor, table) in tables {
         for (name, rest) in table.lines().map(name_and_rest) {
             lines.entry(name).or_default().push((*minor, rest));
@@ -155,9 +155,9 @@ fn merged(tables: &[(u32, String)]) -> Result<String, String> {
             }
             let _ = write!(out, " {kind}");
         } else {
-            let releases: Vec<u32> = versions.iter().map(|(minor, _)| *minor).collect();
-            let mut members: BTreeMap<(u32, u32, &str), Vec<u32>> = BTreeMap::new();
-            let mut first: BTreeMap<&str, u32> = BTreeMap::new();
+            let releases: Vec<u8> = versions.iter().map(|(minor, _)| *minor).collect();
+            let mut members: BTreeMap<(u32, u8, &str), Vec<u8>> = BTreeMap::new();
+            let mut first: BTreeMap<&str, u8> = BTreeMap::new();
             for (minor, rest) in &versions {
                 for member in rest.split(' ').filter(|member| !member.is_empty()) {
                     let number = member.split(':').next().unwrap_or_default();
@@ -178,8 +178,8 @@ fn merged(tables: &[(u32, String)]) -> Result<String, String> {
 }
 
 /// Writes successive releases among all of a struct: nothing if they are all, else `:33-35`, with open ends.
-fn range(run: &[u32], all: &[u32]) -> String {
-    let end = |found: Option<&u32>, of_all: Option<&u32>| match found {
+fn range(run: &[u8], all: &[u8]) -> String {
+    let end = |found: Option<&u8>, of_all: Option<&u8>| match found {
         Some(minor) if found != of_all => minor.to_string(),
         _ => String::new(),
     };

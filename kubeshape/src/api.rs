@@ -53,16 +53,16 @@ impl Api {
     ///
     /// # Example
     /// ```
-    /// use kubeshape::{Api, builtin::Release};
-    /// let api = Api::read_release(Release::newest())?;
+    /// use kubeshape::{Api, builtin::BuiltInDocuments};
+    /// let api = Api::read_release(BuiltInDocuments::newest())?;
     /// assert!(api.kinds().any(|kind| (kind.api_version(), kind.kind()) == ("apps/v1", "Deployment")));
     /// # Ok::<(), kubeshape::Findings>(())
     /// ```
     #[cfg(feature = "builtin")]
-    pub fn read_release(release: kubeshape_builtin::Release) -> Result<Api, Findings> {
-        let documents = release.api();
-        let inputs = documents.openapi_v3_of(|_| true).into_iter();
-        Api::read(inputs.map(|(path, text)| (format!("kubernetes-{release}/{path}"), text)))
+    pub fn read_release(documents: kubeshape_builtin::BuiltInDocuments) -> Result<Api, Findings> {
+        let api = documents.api();
+        let inputs = api.openapi_v3_of(|_| true).into_iter();
+        Api::read(inputs.map(|(path, text)| (format!("kubernetes-{documents}/{path}"), text)))
     }
 
     /// Adds or replaces an input. Returns the errors of its YAML or JSON; the valid parts are used nevertheless.

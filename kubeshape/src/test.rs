@@ -3,7 +3,7 @@
 //! Requires the feature `test`.
 
 use bytes::Bytes;
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_input::{Code, Finding};
 use kubeshape_objects::store::Store as Stored;
 use kubeshape_objects::{Api, Documents};
@@ -224,7 +224,7 @@ impl Start {
     }
 
     fn new(settings: Builder) -> Start {
-        let release = Release::newest().api();
+        let release = BuiltInDocuments::newest().api();
         let texts = release.openapi_v3_of(|path| GROUP_VERSIONS.contains(&path));
         let texts: Vec<(&str, Bytes)> = texts.into_iter().map(|(path, text)| (path, Bytes::from(text))).collect();
         let named = texts.iter().map(|(path, text)| (format!("{}.json", path.replace('/', "__")).into(), text.clone()));

@@ -42,10 +42,10 @@ const SOURCES: [Source; 18] = [
 /// What to do with the output.
 const STEPS: &str = "\
 To add the release:
-1. Add a line to base/builtin/src/release.rs and an empty file to base/builtin/data/, and run
+1. Add a line to base/builtin/src/documents.rs and an empty file to base/builtin/data/, and run
    `cargo xtask builtin --update`. Write the output of `cargo run -p kubeshape-conformance -- members` to
    base/gotypes/src/members.txt.
-2. Raise `NEWEST` in base/schema/src/release.rs.
+2. Raise `NEWEST` and `nearest` in base/schema/src/release.rs.
 3. Add every change above to the table in the file that is named with it, with the release. Begin with the
    strings: each is a message that a client can see.
 4. Write the number into the help of `--kubernetes` and `--emulate`, and into docs/releases.md. Tests fail where it is

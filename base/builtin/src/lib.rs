@@ -11,18 +11,18 @@
 //!
 //! # Example: the merge keys of a release
 //! ```
-//! use kubeshape_builtin::Release;
+//! use kubeshape_builtin::BuiltInDocuments;
 //!
-//! let release: Release = "1.34".parse()?;
-//! let apps = release.api().openapi_v3("apis/apps/v1").unwrap();
+//! let documents: BuiltInDocuments = "1.34".parse()?;
+//! let apps = documents.api().openapi_v3("apis/apps/v1").unwrap();
 //! assert!(apps.contains(r#""x-kubernetes-patch-merge-key":"containerPort""#));
-//! # Ok::<(), kubeshape_builtin::UnknownRelease>(())
+//! # Ok::<(), kubeshape_builtin::NoDocuments>(())
 //! ```
 
 mod api;
+mod documents;
 mod overlay;
-mod release;
 
 pub use api::Api;
+pub use documents::{BuiltInDocuments, NoDocuments};
 pub use overlay::OVERLAY;
-pub use release::{Release, UnknownRelease};

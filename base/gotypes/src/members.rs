@@ -178,8 +178,8 @@ impl Member {
         let (name, letters) = member.split_once(':')?;
         let (letters, releases) = letters.split_once(':').unwrap_or((letters, "-"));
         let (first, last) = releases.split_once('-')?;
-        let is_before = first.parse().is_ok_and(|first: u32| release.minor() < first);
-        let is_after = last.parse().is_ok_and(|last: u32| release.minor() > last);
+        let is_before = first.parse().is_ok_and(|first: u8| release.minor() < first);
+        let is_after = last.parse().is_ok_and(|last: u8| release.minor() > last);
         if is_before || is_after {
             return None;
         }

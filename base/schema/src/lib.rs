@@ -22,6 +22,8 @@
 //! # Ok::<(), kubeshape_yaml::Error>(())
 //! ```
 
+mod asked;
+mod changes;
 mod code;
 pub mod compact;
 mod dialect;
@@ -41,6 +43,7 @@ pub mod reference;
 mod release;
 mod same;
 
+pub use asked::AskedRelease;
 pub use bumpalo::Bump;
 pub use code::{Code, NoteKind};
 pub use dialect::Dialect;

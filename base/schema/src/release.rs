@@ -13,6 +13,9 @@ const FAULTY: [(u8, u8); 1] = [(36, 2)];
 ///
 /// Patch releases behave as their minor release, except those that had a fault: they are releases of their own.
 ///
+/// Strings are parsed only to releases whose rules are known. Only a server can emulate others
+/// ([`of_minor`](Release::of_minor)).
+///
 /// # Example
 /// ```
 /// use kubeshape_schema::Release;
@@ -39,19 +42,22 @@ impl Release {
     pub const DEFAULT: Release = Release::NEWEST;
 
     /// Returns the release `1.minor`, if its rules are known.
-    pub fn new(minor: u32) -> Option<Release> {
-        let minor = u8::try_from(minor).ok()?;
+    pub fn new(minor: u8) -> Option<Release> {
         (Self::OLDEST.minor..=Self::NEWEST.minor).contains(&minor).then_some(Release::nearest(minor))
     }
 
-    /// Returns the release `1.minor`, the oldest one for older numbers, and the newest one for newer numbers.
+    /// Returns the release `1.minor`, also if its rules are unknown.
+    pub const fn of_minor(minor: u8) -> Release {
+        Release { minor, patch: u8::MAX }
+    }
+
+    /// Returns the release `1.minor`, the oldest known one for older numbers, and the newest one for newer numbers.
     pub const fn nearest(minor: u8) -> Release {
-        let minor = match minor {
+        Release::of_minor(match minor {
             0..=28 => 28,
             29..=36 => minor,
             _ => 37,
-        };
-        Release { minor, patch: u8::MAX }
+        })
     }
 
     /// Returns all minor releases whose rules are known, oldest first.
@@ -60,14 +66,14 @@ impl Release {
     }
 
     /// Returns the minor number.
-    pub const fn minor(self) -> u32 {
-        self.minor as u32
+    pub const fn minor(self) -> u8 {
+        self.minor
     }
 
     /// Returns the minor release of a patch release.
     #[must_use]
     pub fn without_patch(self) -> Release {
-        Release::nearest(self.minor)
+        Release::of_minor(self.minor)
     }
 
     /// Returns the number of the patch release, if it had a fault.
@@ -248,7 +254,7 @@ mod tests {
 
     #[test]
     fn successive_releases_are_named_by_their_ends() {
-        let of = |minors: &[u32]| runs(&minors.iter().filter_map(|minor| Release::new(*minor)).collect::<Vec<_>>());
+        let of = |minors: &[u8]| runs(&minors.iter().filter_map(|minor| Release::new(*minor)).collect::<Vec<_>>());
         assert_eq!(of(&[28, 29, 30, 37]), "1.28 to 1.30 and 1.37");
         assert_eq!(of(&[28, 29]), "1.28 and 1.29");
         assert_eq!(of(&[30]), "1.30");

@@ -3,7 +3,7 @@
 use super::duration::duration;
 use super::{FilenameArgs, LevelArgs, Profile, WalkArgs};
 use clap::{Args, ValueEnum, ValueHint};
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_server::Emulation;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -109,8 +109,8 @@ pub(crate) struct ServeArgs {
     /// The API of the releases from 1.31 on is part of kubeshape: definitions, paths and discovery of all groups, also
     /// of those that a cluster does not serve by default, without descriptions. So hashes differ from those of a
     /// cluster. Take --base for a cluster of your own.
-    #[arg(long, value_name = "RELEASE", value_parser = super::release, conflicts_with = "base")]
-    pub(crate) kubernetes: Option<Release>,
+    #[arg(long, value_name = "RELEASE", value_parser = super::documents, conflicts_with = "base")]
+    pub(crate) kubernetes: Option<BuiltInDocuments>,
 
     /// OpenAPI v2 document to merge the resources into, instead of the one of --base
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]

@@ -191,7 +191,7 @@ impl Context {
         let mut out: Vec<Problem> =
             entries::faults_of(definition).into_iter().map(|note| problem(note, Vec::new())).collect();
         let asked: Vec<(Version, Release)> =
-            self.releases.iter().filter_map(|release| Some((Version::parse(&release.to_string())?, release))).collect();
+            self.releases.iter().map(|release| (Version::from(release), release)).collect();
         let versions: Vec<Version> = asked.iter().map(|(version, _)| *version).collect();
         for (field, of) in entries::fields_by_release(definition, &versions, &self.cluster) {
             let releases = asked.iter().filter(|(version, _)| of.contains(version)).map(|(_, release)| *release);

@@ -94,12 +94,12 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
 /// # Errors
 /// The documents of the release are not part of this program.
 fn built_in(release: Release) -> Result<Vec<Document>, Fatal> {
-    let release =
-        builtin::Release::try_from(release).map_err(|error| Fatal::Usage(format!("--kubernetes: {error}")))?;
-    let api = release.api();
+    let of =
+        builtin::BuiltInDocuments::try_from(release).map_err(|error| Fatal::Usage(format!("--kubernetes: {error}")))?;
+    let api = of.api();
     let all = api.openapi_v3_of(|_| true).into_iter();
     let read = |(path, text): (&str, String)| {
-        kubeshape_input::read(format!("kubernetes-{release}/{path}"), text.as_bytes(), Limits::default()).documents
+        kubeshape_input::read(format!("kubernetes-{of}/{path}"), text.as_bytes(), Limits::default()).documents
     };
     Ok(all.flat_map(read).collect())
 }

@@ -6,7 +6,7 @@ use crate::args::{Cli, Command};
 use crate::error::Fatal;
 use crate::{report, serve};
 use clap::Parser;
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &[String]) -> Result<bool, Fatal> {
         return report::print(help("kube-apiserver", ABOUT, &known).as_bytes()).map(|()| true);
     }
     if flags.version {
-        return report::print(format!("Kubernetes v{}.0\n", Release::newest()).as_bytes()).map(|()| true);
+        return report::print(format!("Kubernetes v{}.0\n", BuiltInDocuments::newest()).as_bytes()).map(|()| true);
     }
     let mut line = Line::default();
     let address = flags.last("bind-address").unwrap_or(BIND_ADDRESS);

@@ -8,10 +8,11 @@ use crate::cluster::context_of;
 use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, check_once, gather};
 use bytes::Bytes;
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_publish::Profile;
+use kubeshape_schema::Release;
 use kubeshape_server::aggregate::{AggregateOptions, Profiles, Token};
 use kubeshape_server::{BaseDocuments, Cors, Emulation};
 use kubeshape_yaml::Limits;
@@ -27,7 +28,7 @@ pub(super) struct Plan {
     pub(super) aggregate: Vec<AggregateOptions>,
     pub(super) emulation: Option<Emulation>,
     /// The release whose rules requests on objects follow. `None`: that of the base.
-    pub(super) release: Option<kubeshape_validate::Release>,
+    pub(super) release: Option<Release>,
     /// The folder that mirrors the objects, if there is one.
     pub(super) folder: Option<WriteBack>,
     /// The lifecycles that the base contains.
@@ -84,10 +85,11 @@ impl Plan {
         let is_answered = |name: &str| !args.has_objects() || Emulation::has_gate(name);
         let gates = args.feature_gates.iter().filter(|(name, _)| is_answered(name));
         let gates: Vec<(&str, bool)> = gates.map(|(name, value)| (&**name, *value)).collect();
+        let served = args.kubernetes.map(BuiltInDocuments::release).unwrap_or_default();
         let emulation = match args.emulate {
-            Some(release) => Some(Emulation::new(release.minor, &gates)),
+            Some(emulated) => Some(Emulation::new(emulated.release, &gates)),
             None if gates.is_empty() => None,
-            None => Some(Emulation::of_gates(minor(args), &gates, args.has_extensions())),
+            None => Some(Emulation::of_gates(served, &gates, args.has_extensions())),
         };
         let emulation = emulation.transpose().map_err(|error| usage(format!("--feature-gates: {error}")))?;
         let cors = (!args.cors_allowed_origins.is_empty()).then(|| Cors::new(&args.cors_allowed_origins)).transpose();
@@ -117,16 +119,9 @@ impl Plan {
 }
 
 /// The release whose rules are used: the one that is emulated, else the one that is served. `None`: that of the base.
-fn rules(args: &ServeArgs) -> Option<kubeshape_validate::Release> {
-    let served = || args.kubernetes.map(kubeshape_validate::Release::from);
-    let emulated = args.emulate.map(|release| u8::try_from(release.minor).unwrap_or(u8::MAX));
-    emulated.map(kubeshape_validate::Release::nearest).or_else(served)
-}
-
-/// Returns the minor version of the served release.
-fn minor(args: &ServeArgs) -> u16 {
-    let release = args.kubernetes.unwrap_or_else(Release::newest).to_string();
-    release.rsplit('.').next().and_then(|minor| minor.parse().ok()).unwrap_or(u16::MAX)
+fn rules(args: &ServeArgs) -> Option<Release> {
+    let emulated = args.emulate.map(|emulated| Release::nearest(emulated.release.minor()));
+    emulated.or(args.kubernetes.map(BuiltInDocuments::release))
 }
 
 /// Returns the folder that mirrors the objects.
@@ -141,9 +136,9 @@ fn folder(args: &ServeArgs) -> Result<Option<WriteBack>, Fatal> {
 /// Returns the documents that are served along with the inputs.
 fn base(args: &ServeArgs) -> Result<BaseDocuments, Fatal> {
     let base = match args.kubernetes {
-        Some(release) => release_documents(release),
+        Some(documents) => built_in(documents),
         // Clients of objects want built-in kinds, too.
-        None if args.base.is_empty() && args.has_objects() => release_documents(Release::newest()),
+        None if args.base.is_empty() && args.has_objects() => built_in(BuiltInDocuments::newest()),
         None => documents(&args.base, &Filter::new(&args.walk)?)?,
     };
     Ok(BaseDocuments { onto: args.onto.as_deref().map(onto).transpose()?, ..base })
@@ -151,11 +146,14 @@ fn base(args: &ServeArgs) -> Result<BaseDocuments, Fatal> {
 
 /// Returns what is known about the release, for the lifecycles of fields and kinds. The release of a base is not known.
 fn cluster(args: &ServeArgs) -> Cluster {
-    let newest = || args.base.is_empty().then(|| Release::newest().to_string());
-    let release =
-        args.emulate.map(|release| release.to_string()).or(args.kubernetes.map(|release| release.to_string()));
-    let release = release.or_else(newest).and_then(|release| Version::parse(&release));
-    Cluster { release, gates: args.feature_gates.iter().cloned().collect(), ..Cluster::default() }
+    let newest = args.base.is_empty().then_some(Release::NEWEST);
+    let served = args.kubernetes.map(BuiltInDocuments::release).or(newest);
+    let release = args.emulate.map(|emulated| emulated.release).or(served);
+    Cluster {
+        release: release.map(Version::from),
+        gates: args.feature_gates.iter().cloned().collect(),
+        ..Cluster::default()
+    }
 }
 
 fn aggregate(args: &ServeArgs) -> Result<Vec<AggregateOptions>, Fatal> {
@@ -194,16 +192,16 @@ fn aggregate(args: &ServeArgs) -> Result<Vec<AggregateOptions>, Fatal> {
 }
 
 /// Returns the documents of a Kubernetes release.
-fn release_documents(release: Release) -> BaseDocuments {
-    let api = release.api();
+fn built_in(of: BuiltInDocuments) -> BaseDocuments {
+    let api = of.api();
     let v3 = api.openapi_v3_of(|_| true);
     let v3 = v3.into_iter().map(|(path, document)| (format!("{}.json", path.replace('/', "__")), document));
     let discovery = api.discovery().into_iter().map(|(name, document)| (format!("discovery/{name}.json"), document));
     let v2 = ("swagger.json".to_owned(), api.openapi_v2());
-    let named = |(name, document): (String, String)| (format!("Kubernetes {release} {name}").into(), document.into());
+    let named = |(name, document): (String, String)| (format!("Kubernetes {of} {name}").into(), document.into());
     BaseDocuments {
         documents: v3.chain(discovery).chain([v2]).map(named).collect(),
-        release: Some(release.into()),
+        release: Some(of.release()),
         ..BaseDocuments::default()
     }
 }

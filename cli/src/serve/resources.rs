@@ -6,13 +6,12 @@ use super::write_back::WriteBack;
 use crate::error::Fatal;
 use crate::input::{Filter, Gathered, Reader, gather};
 use bytes::Bytes;
-use kubeshape_builtin::Release;
 use kubeshape_input::{Code, Document, Finding, Limits};
 use kubeshape_lifecycle::entries;
 use kubeshape_objects::access::{Authorization, system_objects};
 use kubeshape_objects::store::{self, Store};
 use kubeshape_objects::{Advisor, Api, Documents, Status};
-use kubeshape_registry::{Location, Object, Registry, Settings};
+use kubeshape_registry::{Location, Object, Registry, Release, Settings};
 use kubeshape_server::{
     Change, Definition, Leaf, LoopbackHooks, ManualClock, Objects, Readiness, ServiceAccounts, Snapshot, Unkept,
 };
@@ -75,12 +74,12 @@ impl Resources {
     pub(super) fn new(
         snapshot: &Snapshot,
         lifecycles: Lifecycles,
-        release: kubeshape_validate::Release,
+        release: Release,
         Kept { data, folder, readiness, authorization, accounts, hooks, needs_namespaces, clock }: Kept<'_>,
     ) -> Result<Resources, DataError> {
         let mut documents: BTreeMap<String, Bytes> = BTreeMap::new();
         if !snapshot.v3.contains_key(DEFINITIONS) {
-            let text = Release::newest().api().openapi_v3(DEFINITIONS).map(Bytes::from);
+            let text = kubeshape_builtin::BuiltInDocuments::newest().api().openapi_v3(DEFINITIONS).map(Bytes::from);
             documents.extend(text.map(|text| (DEFINITIONS.to_owned(), text)));
         }
         for (path, document) in &snapshot.v3 {

@@ -10,9 +10,9 @@ use std::sync::OnceLock;
 /// The built-in kinds of a Kubernetes release. A group is read when it is first needed.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    release: builtin::Release,
-    /// The release whose rules are used.
-    rules: Release,
+    documents: builtin::BuiltInDocuments,
+    /// The release whose rules are used: that of the documents, or a patch release of it.
+    release: Release,
     api: builtin::Api,
     by_name: BTreeMap<String, (OnceLock<Registry>, OnceLock<Layer>)>,
 }
@@ -20,16 +20,15 @@ pub(crate) struct Groups {
 impl Groups {
     /// Returns the kinds of a release, or `None` if there are no documents for it.
     pub(crate) fn new(release: Release) -> Option<Groups> {
-        let rules = release;
-        let release: builtin::Release = release.try_into().ok()?;
-        let api = release.api();
+        let documents: builtin::BuiltInDocuments = release.try_into().ok()?;
+        let api = documents.api();
         let by_name = types::groups(&api).into_iter().map(|group| (group, <_>::default())).collect();
-        Some(Groups { release, rules, api, by_name })
+        Some(Groups { documents, release, api, by_name })
     }
 
     /// Returns the release.
     pub(crate) fn release(&self) -> Release {
-        self.rules
+        self.release
     }
 
     /// Returns the names of the groups.
@@ -40,9 +39,9 @@ impl Groups {
     /// Returns the kinds of a group.
     pub(crate) fn group(&self, group: &str) -> Option<&Registry> {
         let make = || {
-            let settings = Settings::of(self.rules);
+            let settings = Settings::of(self.release);
             let mut registry = Registry::new(settings);
-            types::add_groups(self.release, &self.api, &mut registry, |other| other == group);
+            types::add_groups(self.documents, &self.api, &mut registry, |other| other == group);
             registry
         };
         Some(self.by_name.get(group)?.0.get_or_init(make))

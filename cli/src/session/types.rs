@@ -6,10 +6,10 @@ use super::text::{Missing, Text, nowhere, read_all};
 use crate::args::{SmdCompat, TypeArgs};
 use crate::error::Fatal;
 use crate::input::check_once;
-use kubeshape_builtin::{Api, Release};
+use kubeshape_builtin::{Api, BuiltInDocuments};
 use kubeshape_input::{Code, Finding, Limits};
 use kubeshape_lifecycle::entries;
-use kubeshape_registry::{Gvk, Kind, Location, Registry, Settings};
+use kubeshape_registry::{Gvk, Kind, Location, Registry, Release, Settings};
 use kubeshape_structural::read::expand_list;
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 /// Returns the settings for a release of Kubernetes. Without `compat`, the release decides which version of
 /// structured-merge-diff is followed.
-pub(crate) fn settings(release: Option<kubeshape_validate::Release>, compat: Option<SmdCompat>) -> Settings {
+pub(crate) fn settings(release: Option<Release>, compat: Option<SmdCompat>) -> Settings {
     let of_release = Settings::of(release.unwrap_or_default());
     match compat {
         Some(compat) => Settings { smd_compat: compat.of_schemas(), compat: compat.of_fields(), ..of_release },
@@ -79,7 +79,7 @@ pub(crate) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registr
 /// The built-in kinds that are added to a registry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BuiltIn {
-    pub(crate) release: Release,
+    pub(crate) documents: BuiltInDocuments,
     /// Whether the release is the default, because the user named none.
     pub(super) by_default: bool,
 }
@@ -109,17 +109,17 @@ impl BuiltIn {
     }
 
     /// Returns the kinds of a release, or of the newest one if they are needed. There are none before 1.31.
-    pub(crate) fn new(release: Option<kubeshape_validate::Release>, is_needed: bool) -> Option<BuiltIn> {
+    pub(crate) fn new(release: Option<Release>, is_needed: bool) -> Option<BuiltIn> {
         match release {
-            Some(release) => Some(BuiltIn { release: release.try_into().ok()?, by_default: false }),
-            None => is_needed.then(|| BuiltIn { release: Release::newest(), by_default: true }),
+            Some(release) => Some(BuiltIn { documents: release.try_into().ok()?, by_default: false }),
+            None => is_needed.then(|| BuiltIn { documents: BuiltInDocuments::newest(), by_default: true }),
         }
     }
 
     /// Adds all kinds.
     pub(crate) fn add(self, registry: &mut Registry, session: &mut Session<'_>) {
         session.built_in = Some(self);
-        add_groups(self.release, &self.release.api(), registry, |_| true);
+        add_groups(self.documents, &self.documents.api(), registry, |_| true);
     }
 
     /// Adds the kinds of the groups that these objects need, if any. Not all are added, because types are expensive.
@@ -130,21 +130,21 @@ impl BuiltIn {
         if unknown.is_empty() {
             return;
         }
-        let api = self.release.api();
+        let api = self.documents.api();
         let known: BTreeSet<&str> =
             api.openapi_v3_paths().filter_map(|path| group_version(path)).map(|(group, _)| group).collect();
         // The message about an unknown kind names similar ones of all groups.
         let all = !unknown.is_subset(&known);
-        add_groups(self.release, &api, registry, |group| all || unknown.contains(group));
+        add_groups(self.documents, &api, registry, |group| all || unknown.contains(group));
     }
 }
 
 /// Adds the built-in kinds of groups.
-pub(crate) fn add_groups(release: Release, api: &Api, registry: &mut Registry, wanted: impl Fn(&str) -> bool) {
+pub(crate) fn add_groups(of: BuiltInDocuments, api: &Api, registry: &mut Registry, wanted: impl Fn(&str) -> bool) {
     let discovery = api.discovery();
     let documents = api.openapi_v3_of(|path| group_version(path).is_some_and(|(group, _)| wanted(group)));
     for (path, document) in documents {
-        let name = format!("Kubernetes {release} {path}");
+        let name = format!("Kubernetes {of} {path}");
         let read = |text: &str| kubeshape_input::read(name.as_str(), text.as_bytes(), Limits::default());
         let mut input = read(&document);
         let file = path.replace('/', "__");
@@ -183,12 +183,12 @@ pub(crate) fn gvk(object: Node<'_>) -> Gvk<'_> {
 
 /// Says once that a type comes from the default release.
 pub(crate) fn say_release(kind: &Kind, session: &mut Session<'_>) {
-    if let Some(BuiltIn { release, by_default: true }) = session.built_in
+    if let Some(BuiltIn { documents, by_default: true }) = session.built_in
         && kind.definition().is_built_in()
     {
-        session.built_in = Some(BuiltIn { release, by_default: false });
+        session.built_in = Some(BuiltIn { documents, by_default: false });
         session
-            .remark(&format!("Using the types of Kubernetes {release}. For others, give --kubernetes or --schemas."));
+            .remark(&format!("Using the types of Kubernetes {documents}. For others, give --kubernetes or --schemas."));
     }
 }
 
@@ -228,11 +228,11 @@ fn unknown_finding(gvk: Gvk<'_>, object: &Location, registry: &Registry, session
     let at = node.get(if error.versions.is_empty() { "kind" } else { "apiVersion" }).unwrap_or(node);
     let mut finding = object.at(at).finding(Code::UnknownKind, error.to_string());
     finding.notes.extend(match session.built_in {
-        Some(BuiltIn { release, .. }) => {
-            Some(format!("the built-in kinds are those of Kubernetes {release}; --schemas adds other kinds"))
+        Some(BuiltIn { documents, .. }) => {
+            Some(format!("the built-in kinds are those of Kubernetes {documents}; --schemas adds other kinds"))
         }
         None if is_built_in(gvk) => {
-            let newest = Release::newest();
+            let newest = BuiltInDocuments::newest();
             Some(format!("Kubernetes has this kind; --kubernetes {newest} adds its built-in kinds"))
         }
         None => None,
@@ -243,7 +243,7 @@ fn unknown_finding(gvk: Gvk<'_>, object: &Location, registry: &Registry, session
 /// Returns whether the newest release has a kind.
 fn is_built_in(gvk: Gvk<'_>) -> bool {
     let prefix = if gvk.group().is_empty() { "api" } else { "apis" };
-    let document = Release::newest().api().openapi_v3(&format!("{prefix}/{}", gvk.api_version()));
+    let document = BuiltInDocuments::newest().api().openapi_v3(&format!("{prefix}/{}", gvk.api_version()));
     let marks =
         format!("{{\"group\":\"{}\",\"kind\":\"{}\",\"version\":\"{}\"}}", gvk.group(), gvk.kind(), gvk.version());
     document.is_some_and(|document| document.contains(&marks))

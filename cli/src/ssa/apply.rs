@@ -85,7 +85,7 @@ fn run<'a>(args: &WriteArgs, how: How, manager: &str, force: bool, session: &mut
     }
     let registry: &'a Registry = session.arena.alloc(registry);
     let lifecycles = std::mem::take(&mut session.lifecycles);
-    let release = args.types.kubernetes.and_then(|release| Version::parse(&release.to_string()));
+    let release = args.types.kubernetes.map(Version::from);
     let cluster = Cluster { release, gates: args.gates.all(), ..Cluster::default() };
     for text in texts {
         let before = session.errors();

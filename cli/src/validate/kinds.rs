@@ -142,8 +142,7 @@ impl Kinds {
     /// Returns whether the requested release no longer serves a built-in kind, and the server's warning about it.
     /// Returns `None` if there is nothing to report.
     pub(super) fn deprecation(&self, gvk: Gvk<'_>) -> Option<(bool, String)> {
-        let release = Version::parse(&self.asked?.to_string())?;
-        kinds::judge(gvk.api_version(), gvk.kind(), Some(release))
+        kinds::judge(gvk.api_version(), gvk.kind(), Some(self.asked?.into()))
     }
 
     /// Returns what is known about the lifecycles of a kind's fields.
@@ -210,7 +209,7 @@ impl Kinds {
 
     /// Returns advice about an unknown kind.
     pub(super) fn advice(&self, gvk: Gvk<'_>) -> String {
-        let release = self.asked.and_then(|asked| Version::parse(&asked.to_string()));
+        let release = self.asked.map(Version::from);
         let gone = kinds::find(gvk.api_version(), gvk.kind()).zip(release);
         if let Some((known, release)) = gone.filter(|(known, release)| known.is_removed(*release)) {
             return match known.replacement {
@@ -220,7 +219,7 @@ impl Kinds {
         }
         let schemas = "Add `--schemas` with the CustomResourceDefinition of the kind";
         let skip = "`--missing-schemas skip` lets objects of kinds pass that are not known.";
-        let (oldest, newest) = (builtin::Release::all().next(), builtin::Release::newest());
+        let (oldest, newest) = (builtin::BuiltInDocuments::all().next(), builtin::BuiltInDocuments::newest());
         let known = oldest.map_or_else(|| newest.to_string(), |oldest| format!("{oldest} to {newest}"));
         match &self.built_in {
             Some(_) => format!("{schemas}. {skip}"),

@@ -109,11 +109,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
             kinds,
             policies,
             old: &old,
-            cluster: Cluster {
-                release: release.and_then(|release| Version::parse(&release.to_string())),
-                gates: args.gates.all(),
-                ..Cluster::default()
-            },
+            cluster: Cluster { release: release.map(Version::from), gates: args.gates.all(), ..Cluster::default() },
             field_validation: args.field_validation,
             missing_schemas: args.missing_schemas,
             print: args.print == Some(Printed::Stored) && at == 0,

@@ -67,7 +67,7 @@ impl Texts {
         if findings.iter().any(Finding::is_error) {
             return Err(Findings(findings));
         }
-        let release = options.kubernetes.and_then(|release| Version::parse(&release.to_string()));
+        let release = options.kubernetes.map(Version::from);
         let context = Context {
             release: options.kubernetes.unwrap_or_default(),
             kinds: Kinds::new(schemas, options.kubernetes),

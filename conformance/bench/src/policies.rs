@@ -1,7 +1,7 @@
 //! Policies for objects: whole requests on two threads. The floor is only the same expressions with the same variables.
 
+use kubeshape_cel::Value as CelValue;
 use kubeshape_cel::admission::{Compiled, Options, Returns, environment};
-use kubeshape_cel::{Release as CelRelease, Value as CelValue};
 use kubeshape_policy::{Gvk, Operation, Release};
 use kubeshape_registry::policy::{Admission, Client, Layer, Parts, ServedKinds, request_of};
 use kubeshape_registry::{Object, Registry};
@@ -39,7 +39,7 @@ fn policy(number: usize) -> [Value; 2] {
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let number = |at: usize, default: usize| arguments.get(at).and_then(|text| text.parse().ok()).unwrap_or(default);
     let (policies, objects) = (number(0, 100), number(1, 10_000));
-    let api = kubeshape_builtin::Release::newest().api();
+    let api = kubeshape_builtin::BuiltInDocuments::newest().api();
     let [core, admission] = ["api/v1", "apis/admissionregistration.k8s.io/v1"].map(|path| {
         let document = api.openapi_v3(path).unwrap_or_default();
         let mut registry = Registry::default();
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"},
         "data": {"a": "1", "b": "2", "c": "3"}});
     let object = Object::from(object);
-    let env = environment(Options::new(CelRelease::stored(36)));
+    let env = environment(&Options::new(Release::nearest(36)));
     let texts: Vec<String> = (0..policies).step_by(3).map(expression).collect();
     let programs: Vec<_> =
         texts.iter().filter_map(|text| Compiled::new(text, &env, Returns::Bool).program.ok()).collect();

@@ -6,8 +6,7 @@ mod difference;
 
 pub use difference::first_difference;
 use kubeshape_cel::{
-    AskedRelease, Data, DeclType, Env, Kube, Range, Release, RuleEnv, Sizes, Timestamp, Type, UnknownSizes, Value,
-    escape,
+    Data, DeclType, Env, Kube, Language, Range, Release, RuleEnv, Sizes, Timestamp, Type, UnknownSizes, Value, escape,
 };
 use kubeshape_schema::{Bump, Flags, Schema, read};
 use kubeshape_yaml::{Limits, Stream, Tape};
@@ -23,12 +22,7 @@ const LIMIT: u64 = 1_000_000;
 
 /// Returns the release whose answers are recorded.
 pub fn recorded_release() -> Release {
-    Release::stored(36)
-}
-
-/// The release `1.minor`, as it reads stored expressions.
-pub fn release(minor: u32) -> Release {
-    Release::stored(u8::try_from(minor).unwrap_or(u8::MAX))
+    Release::nearest(36)
 }
 
 /// The result of comparing one answer.
@@ -73,7 +67,7 @@ pub fn records(path: &Path) -> Vec<Json> {
 struct Ten;
 
 impl Sizes for Ten {
-    fn size(&self, path: &[&str], _release: &AskedRelease) -> Option<Range> {
+    fn size(&self, path: &[&str], _language: &Language) -> Option<Range> {
         (!path.is_empty()).then_some(Range { min: 0, max: 10 })
     }
 }

@@ -15,7 +15,6 @@ use crate::golden;
 use crate::table::{Table, Verdict};
 use bytes::Bytes;
 use compare::{Bodies, compare_with};
-use kubeshape_builtin::Release;
 use kubeshape_objects::Documents;
 use record::Exchange;
 use serde_json::Value;
@@ -117,6 +116,6 @@ const DOCUMENT: &str = "apis/apiextensions.k8s.io/v1";
 
 /// The built-in resources that are compared: definitions.
 fn documents() -> Documents {
-    let api = Release::newest().api();
+    let api = kubeshape_builtin::BuiltInDocuments::newest().api();
     Documents::new(api.openapi_v3(DOCUMENT).map(|text| (DOCUMENT, Bytes::from(text))))
 }

@@ -137,7 +137,7 @@ pub(super) fn compare(release: Release, id: &str, input: &Value, answer: &Value,
         let schema = &input["new"]["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
         let record = json!({"id": id, "schema": schema, "isResourceRoot": true, "compile": compile});
         let mut compared = Vec::new();
-        cel::rules(&mut compared, "definitions", &record, cel::release(release.minor()));
+        cel::rules(&mut compared, "definitions", &record, release);
         crate::cel::add(table, compared);
     }
 }

@@ -194,6 +194,6 @@ fn expression(release: Release, id: &str, answer: &Value, table: &mut Table) {
         record.as_object_mut().map(|record| record.remove("cost"));
     }
     let mut compared = Vec::new();
-    cel::expression(&mut compared, "expressions", &record, cel::release(release.minor()));
+    cel::expression(&mut compared, "expressions", &record, release);
     crate::cel::add(table, compared);
 }

@@ -1,7 +1,7 @@
 //! Any expression, in the environment of any release, is parsed, checked, estimated and evaluated without a panic,
 //! within the budget, and with the same result the second time.
 
-use kubeshape_cel::{Data, Env, MAX_ELEMENTS, MAX_TEXT, Release, Type, UnknownSizes, Value};
+use kubeshape_cel::{Data, Env, Language, MAX_ELEMENTS, MAX_TEXT, Release, Type, UnknownSizes, Value};
 
 /// The cost limit of an evaluation.
 const BUDGET: u64 = 10_000;
@@ -10,7 +10,7 @@ const BUDGET: u64 = 10_000;
 pub fn holds(data: &[u8]) {
     let minor = 28 + data.last().map_or(0, |byte| byte % 10);
     let Ok(source) = std::str::from_utf8(data) else { return };
-    let environment = || Env::new(Release::new_expressions(minor)).with_variable("self", Type::Dyn);
+    let environment = || Env::new(Language::new_expressions(Release::nearest(minor))).with_variable("self", Type::Dyn);
     let ast = match environment().compile(source) {
         Ok(ast) => ast,
         Err(issues) => {

@@ -2,7 +2,7 @@
 //! request changes nothing, settling ends and changes nothing the second time, exactly the established definitions are
 //! served, and an object that replaces itself creates no revision.
 
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, DEFINITIONS, Documents, Moment, Request};
 use kubeshape_registry::Time;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::sync::LazyLock;
 
 static API: LazyLock<Api> = LazyLock::new(|| {
-    let release = Release::newest().api();
+    let release = BuiltInDocuments::newest().api();
     let documents = ["apis/apiextensions.k8s.io/v1", "api/v1", "apis/apps/v1"];
     let documents = documents.into_iter().filter_map(|path| Some((path, release.openapi_v3(path)?.into())));
     Api::default().with_documents(Documents::new(documents))

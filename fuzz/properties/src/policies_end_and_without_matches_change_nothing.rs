@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 fn kinds() -> &'static [Layer; 2] {
     static KINDS: OnceLock<[Layer; 2]> = OnceLock::new();
     KINDS.get_or_init(|| {
-        let api = kubeshape_builtin::Release::newest().api();
+        let api = kubeshape_builtin::BuiltInDocuments::newest().api();
         ["api/v1", "apis/admissionregistration.k8s.io/v1"].map(|path| {
             let document = api.openapi_v3(path).unwrap_or_default();
             let mut registry = Registry::default();

@@ -3,7 +3,7 @@
 //!
 //! An allocator that the program must install counts memory; without it, the property checks nothing.
 
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, Documents, MAX_BODY, Moment, Request};
 use kubeshape_registry::Time;
@@ -35,7 +35,7 @@ const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 const DEPTH: usize = 4;
 
 static API: LazyLock<Api> = LazyLock::new(|| {
-    let release = Release::newest().api();
+    let release = BuiltInDocuments::newest().api();
     let documents = ["apis/apiextensions.k8s.io/v1", "api/v1"];
     let documents = documents.into_iter().filter_map(|path| Some((path, release.openapi_v3(path)?.into())));
     let api = Api::default().with_documents(Documents::new(documents));

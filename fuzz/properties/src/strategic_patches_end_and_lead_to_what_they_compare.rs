@@ -5,7 +5,7 @@
 //! Upstream promises the same. Exceptions are nulls and directives in objects, and lists with duplicate items or items
 //! of several types.
 
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_registry::strategic::{Error, ThreeWay, apply, three_way, two_way};
 use kubeshape_registry::{DocumentSchema, Gvk, Registry};
 use kubeshape_smd::value::Map;
@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     let mut registry = Registry::default();
-    let release: Release = "1.36".parse().expect("a release");
+    let release: BuiltInDocuments = "1.36".parse().expect("a release");
     for (path, document) in release.api().openapi_v3_of(|path| path == "api/v1") {
         registry.set_built_in(path, kubeshape_input::read(path, document.as_bytes(), kubeshape_input::Limits::default()));
     }

@@ -3,7 +3,7 @@
 //! except what the plan reports. At no step is an object stored in a version that the definition does not have or does
 //! not list as stored.
 
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_diff::upgrade::{Action, Answer, Cluster, Conversion, Plan, Request as Sent, When, plan};
 use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, DEFINITIONS, Documents, Moment, Request};
@@ -27,7 +27,7 @@ const FIELDS: [&str; 3] = ["a", "b", "c"];
 const PATH: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 static API: LazyLock<Api> = LazyLock::new(|| {
-    let release = Release::newest().api();
+    let release = BuiltInDocuments::newest().api();
     let documents = ["apis/apiextensions.k8s.io/v1", "api/v1"];
     let documents = documents.into_iter().filter_map(|path| Some((path, release.openapi_v3(path)?.into())));
     Api::default().with_documents(Documents::new(documents))

@@ -3,16 +3,16 @@
 //!
 //! # Example
 //! ```
-//! use kubeshape_cel::Release;
+//! use kubeshape_cel::{Language, Release};
 //! use kubeshape_cel::admission::{Compiled, Options, Returns, environment};
 //!
-//! let env = environment(Options { has_authorizer: true, ..Options::new(Release::new_expressions(36)) });
+//! let env = environment(&Options { has_authorizer: true, ..Options::new(Language::new_expressions(Release::nearest(36))) });
 //! assert!(Compiled::new("object.spec.replicas <= 5", &env, Returns::Bool).program.is_ok());
 //! let error = Compiled::new("object.spec.replicas", &env, Returns::Bool).program.unwrap_err();
 //! assert_eq!(error.detail, "must evaluate to bool but got dyn");
 //! ```
 
-use crate::{Env, Program, Release, Type};
+use crate::{Env, Language, Program, Type};
 use std::collections::BTreeMap;
 
 /// How deep the type of a variable is kept. Deeper levels become `dyn`.
@@ -26,10 +26,10 @@ const VARIABLES_TYPE: &str = "kubernetes.variables";
 pub const MAX_VARIABLES: usize = 1_000;
 
 /// What the expressions of one kind can use.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
-    /// The server's release.
-    pub release: Release,
+    /// The language of the server's release.
+    pub language: Language,
     /// Whether `params` exists.
     pub has_params: bool,
     /// Whether `authorizer` exists.
@@ -39,23 +39,23 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns the options that only set a release.
-    pub fn new(release: Release) -> Options {
-        Options { release, has_params: false, has_authorizer: false, has_patches: false }
+    /// Returns the options that only set a language.
+    pub fn new(language: impl Into<Language>) -> Options {
+        Options { language: language.into(), has_params: false, has_authorizer: false, has_patches: false }
     }
 }
 
 /// Returns the environment of expressions about objects of any kind: `object`, `oldObject`, `request`,
 /// `namespaceObject`, and whatever the options add.
-pub fn environment(options: Options) -> Env {
-    with_types(Env::new(options.release), options)
+pub fn environment(options: &Options) -> Env {
+    with_types(Env::new(options.language.clone()), options)
         .with_variable("object", Type::Dyn)
         .with_variable("oldObject", Type::Dyn)
 }
 
 /// Declares everything that does not depend on the kind of the object: the types of `request` and `namespaceObject`,
 /// and their variables.
-pub fn with_types(env: Env, options: Options) -> Env {
+pub fn with_types(env: Env, options: &Options) -> Env {
     let text = Type::String;
     let texts = || Type::list(Type::String);
     let named = |name: &str| Type::object(name);
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn the_work_for_variables_is_bounded() {
-        let env = environment(Options::new(Release::NEWEST));
+        let env = environment(&Options::new(Release::NEWEST));
         let names: Vec<String> = (0..MAX_VARIABLES + 2).map(|number| format!("v{number}")).collect();
         let declared: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1")).collect();
         let variables = Variables::new(&declared, &env);

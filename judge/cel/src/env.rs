@@ -9,7 +9,7 @@ use crate::issue::Issues;
 use crate::library::regex::Patterns;
 use crate::parse;
 use crate::part;
-use crate::release::AskedRelease;
+use crate::release::Language;
 use crate::schema::DeclType;
 use crate::schema::escape::{self, escape, is_reserved};
 use crate::types::Type;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// What expressions can use: functions by release, variables, object types.
 #[derive(Clone, Debug)]
 pub struct Env {
-    release: AskedRelease,
+    language: Language,
     container: String,
     variables: Vec<(Arc<str>, Type)>,
     /// Declared types whose object types have names, with the prefix of those names.
@@ -35,9 +35,9 @@ pub struct Env {
 
 impl Env {
     /// Creates an environment without variables.
-    pub fn new(release: impl Into<AskedRelease>) -> Env {
+    pub fn new(language: impl Into<Language>) -> Env {
         Env {
-            release: release.into(),
+            language: language.into(),
             container: String::new(),
             variables: Vec::new(),
             objects: Vec::new(),
@@ -99,11 +99,11 @@ impl Env {
     /// # Errors
     /// Returns all errors with their locations, in upstream's words.
     pub fn compile(&self, source: &str) -> Result<Ast, Issues> {
-        let parsed = parse::parse(source, &self.release)?;
+        let parsed = parse::parse(source, &self.language)?;
         let checked = check::check(parsed, self, source)?;
-        check::validate(&checked, &self.release, source)?;
+        check::validate(&checked, &self.language, source)?;
         let variables = self.variables.iter().map(|(name, _)| name.clone()).collect();
-        Ok(Ast { checked, variables, release: self.release.clone() })
+        Ok(Ast { checked, variables, language: self.language.clone() })
     }
 }
 
@@ -111,8 +111,8 @@ impl Env {
 const RESERVED_FIELDS: u8 = 31;
 
 impl Declarations for Env {
-    fn release(&self) -> &AskedRelease {
-        &self.release
+    fn language(&self) -> &Language {
+        &self.language
     }
 
     fn container(&self) -> &str {
@@ -143,7 +143,7 @@ impl Declarations for Env {
         let ty = self.object(object)?;
         let reserved = || {
             let ty = ty.field(&escape(field).filter(|_| is_reserved(field))?)?;
-            self.release.knows(RESERVED_FIELDS).then_some(ty)
+            self.language.knows(RESERVED_FIELDS).then_some(ty)
         };
         let ty = ty.field(field).or_else(reserved)?;
         Some(ty.cel_type(&format!("{object}.{field}")))
@@ -172,7 +172,7 @@ impl Declarations for Env {
 pub struct Ast {
     checked: Checked,
     variables: Vec<Arc<str>>,
-    release: AskedRelease,
+    language: Language,
 }
 
 /// A call of a function with one argument.
@@ -229,7 +229,7 @@ impl Ast {
     /// ```
     /// use kubeshape_cel::{Env, Release, Type};
     ///
-    /// let env = Env::new(Release::stored(36)).with_variable("self", Type::Dyn);
+    /// let env = Env::new(Release::nearest(36)).with_variable("self", Type::Dyn);
     /// let ast = env.compile("type(self.size) == int || isQuantity(self.size)").unwrap();
     /// let calls: Vec<_> = ast.calls().into_iter().map(|call| (call.function, call.argument)).collect();
     /// assert_eq!(calls, [("type", "self.size".to_owned()), ("isQuantity", "self.size".to_owned())]);
@@ -254,18 +254,18 @@ impl Ast {
 
     /// Estimates the cost of an evaluation.
     pub fn estimate(&self, sizes: &dyn Sizes) -> Range {
-        self.estimate_in(sizes, &self.release)
+        self.estimate_in(sizes, &self.language)
     }
 
     /// Returns the range of bytes of the first function whose result has no known size in the estimate.
     pub fn endless_part(&self, source: &str, sizes: &dyn Sizes) -> Option<std::ops::Range<usize>> {
-        let call = cost::endless(&self.checked, sizes, &self.release)?;
+        let call = cost::endless(&self.checked, sizes, &self.language)?;
         part::at(source, self.checked.places.of(call))
     }
 
     /// Estimates the cost in another release that checks the expression in the same way.
-    pub(crate) fn estimate_in(&self, sizes: &dyn Sizes, release: &AskedRelease) -> Range {
-        cost::estimate(&self.checked, sizes, release)
+    pub(crate) fn estimate_in(&self, sizes: &dyn Sizes, language: &Language) -> Range {
+        cost::estimate(&self.checked, sizes, language)
     }
 
     /// Builds a program.
@@ -273,7 +273,7 @@ impl Ast {
     /// # Errors
     /// Returns upstream's message about an invalid constant, such as `int("x")`.
     pub fn program(&self) -> Result<Program, String> {
-        let (node, slots) = eval::plan(&self.checked, &self.variables, &self.release)?;
+        let (node, slots) = eval::plan(&self.checked, &self.variables, &self.language)?;
         Ok(Program { node, slots, variables: self.variables.clone(), patterns: Patterns::default() })
     }
 }

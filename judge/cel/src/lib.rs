@@ -30,7 +30,6 @@
 
 pub mod admission;
 mod ast;
-mod changes;
 mod check;
 mod cost;
 mod data;
@@ -55,11 +54,12 @@ pub use data::Data;
 pub use env::{Ast, Bound, Call, Env, Program};
 pub use eval::Outcome;
 pub use issue::{Issue, Issues};
+pub use kubeshape_schema::Release;
 pub use library::authorization::{Access, Authorization, Authorizer, User, Verdict};
 pub use library::{Kube, Quantity};
 pub use limits::{MAX_ELEMENTS, MAX_MADE, MAX_STEPS, MAX_TEXT};
 pub use raw::{Fields, Items, Raw};
-pub use release::{AskedRelease, Change, Release, SameAnswers};
+pub use release::{Change, Language};
 pub use rules::{CheckedRule, Rule, RuleEnv, RuleError};
 pub use schema::{DeclType, declares_metadata, escape};
 pub use types::Type;

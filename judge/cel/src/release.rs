@@ -1,132 +1,56 @@
-//! Releases of Kubernetes, the language changes of each, and the range of releases for which recorded answers are the
-//! same.
+//! The language of a release, and what changed in it with each release.
 
-use kubeshape_schema::Release as Server;
-use std::ops::RangeInclusive;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use kubeshape_schema::{AskedRelease, Release};
 
-/// The release of a server, and the functions that exist in it: two minor releases of those of
-/// [`kubeshape_schema::Release`].
+/// The language of a server: what its release evaluates, and the functions that exist.
 ///
-/// Older releases are treated as the oldest one, newer releases as the newest one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Release {
-    minor: u8,
-    functions: u8,
-}
-
-impl Release {
-    /// The oldest.
-    pub const OLDEST: Release = Release::of_server(Server::OLDEST);
-    /// The newest.
-    pub const NEWEST: Release = Release::of_server(Server::NEWEST);
-
-    const fn of_server(release: Server) -> Release {
-        let minor = release.minor() as u8;
-        Release { minor, functions: minor }
-    }
-
-    /// Returns the release for expressions that are already stored: all functions exist.
-    pub fn stored(minor: u8) -> Release {
-        let minor = minor.clamp(Release::OLDEST.minor, Release::NEWEST.minor);
-        Release { minor, functions: minor }
-    }
-
-    /// Returns the release for new expressions: only the functions of the release before exist, so that the server can
-    /// be rolled back to it.
-    pub fn new_expressions(minor: u8) -> Release {
-        let stored = Release::stored(minor);
-        Release { functions: stored.minor - 1, ..stored }
-    }
-
-    /// Returns the minor release of the server.
-    pub fn minor(self) -> u8 {
-        self.minor
-    }
-
-    /// Returns the minor release whose functions exist.
-    pub fn functions(self) -> u8 {
-        self.functions
-    }
-}
-
-/// The range of minor releases for which every recorded question has the same answer.
+/// All code that depends on a release asks this type, which records the questions. It is the same in all releases in
+/// [`AskedRelease::same`].
 ///
-/// It begins with all releases, and every question narrows it. It can be shared by threads.
-#[derive(Debug)]
-pub struct SameAnswers {
-    from: AtomicU8,
-    to: AtomicU8,
-}
-
-impl Default for SameAnswers {
-    fn default() -> SameAnswers {
-        SameAnswers { from: AtomicU8::new(0), to: AtomicU8::new(u8::MAX) }
-    }
-}
-
-impl SameAnswers {
-    /// Returns whether the release `1.minor` has something that came with `1.since`, and records the question.
-    pub fn has(&self, minor: u8, since: u8) -> bool {
-        let has = minor >= since;
-        let kept = if has { since..=u8::MAX } else { 0..=since.saturating_sub(1) };
-        self.narrow(&kept);
-        has
-    }
-
-    /// Returns the range of minor releases.
-    pub fn range(&self) -> RangeInclusive<u8> {
-        self.from.load(Ordering::Relaxed)..=self.to.load(Ordering::Relaxed)
-    }
-
-    /// Narrows the range to `kept`.
-    pub fn narrow(&self, kept: &RangeInclusive<u8>) {
-        // Most questions change nothing. Then threads only read and do not disturb each other.
-        if self.from.load(Ordering::Relaxed) < *kept.start() {
-            self.from.fetch_max(*kept.start(), Ordering::Relaxed);
-        }
-        if self.to.load(Ordering::Relaxed) > *kept.end() {
-            self.to.fetch_min(*kept.end(), Ordering::Relaxed);
-        }
-    }
-}
-
-/// A release that records the questions about it.
+/// # Example
+/// ```
+/// use kubeshape_cel::{Env, Language, Release};
 ///
-/// All code that depends on a release asks this type. The release itself is private, so that no question is missed.
+/// let release = Release::nearest(33);
+/// assert!(Env::new(Language::stored(release)).compile("semver('1.2.3')").is_ok());
+/// assert!(Env::new(Language::new_expressions(release)).compile("semver('1.2.3')").is_err());
+/// ```
 #[derive(Clone, Debug)]
-pub struct AskedRelease {
-    release: Release,
-    same: Arc<SameAnswers>,
+pub struct Language {
+    release: AskedRelease,
+    /// The number of minor releases that the functions are behind the release.
+    behind: u8,
 }
 
-impl AskedRelease {
-    /// Creates a release whose questions narrow `same`.
-    pub fn new(release: Release, same: &Arc<SameAnswers>) -> AskedRelease {
-        AskedRelease { release, same: same.clone() }
+impl Language {
+    /// Returns the language of expressions that are already stored: all functions of the release exist.
+    pub fn stored(release: impl Into<AskedRelease>) -> Language {
+        Language { release: release.into(), behind: 0 }
+    }
+
+    /// Returns the language of new expressions: only the functions of the release before exist, so that the server can
+    /// be rolled back to it.
+    pub fn new_expressions(release: impl Into<AskedRelease>) -> Language {
+        Language { release: release.into(), behind: 1 }
     }
 
     /// Returns whether the server has a change.
     pub(crate) fn has(&self, change: Change) -> bool {
-        self.same.has(self.release.minor, change.since())
+        self.release.has(change)
     }
 
     /// Returns whether the functions that came with a release exist.
     pub(crate) fn knows(&self, since: impl Into<Since>) -> bool {
-        let since = match since.into() {
-            Since { minor, of_server: true } => return self.same.has(self.release.minor, minor),
-            Since { minor, .. } => minor,
-        };
-        // New expressions use the functions of an older release than that of the server.
-        let behind = self.release.minor - self.release.functions;
-        self.same.has(self.release.minor, since + behind)
+        let Since { minor, of_server } = since.into();
+        let behind = if of_server { 0 } else { self.behind };
+        self.release.has(Release::of_minor(minor.saturating_add(behind)))
     }
 }
 
-impl From<Release> for AskedRelease {
-    fn from(release: Release) -> AskedRelease {
-        AskedRelease { release, same: Arc::default() }
+/// The language of expressions that are already stored.
+impl From<Release> for Language {
+    fn from(release: Release) -> Language {
+        Language::stored(release)
     }
 }
 
@@ -155,9 +79,8 @@ impl From<u8> for Since {
     }
 }
 
-crate::changes! {
+kubeshape_schema::changes! {
     /// What changed for every expression with a release of the server, whichever functions exist.
-    since: u8 = |minor| minor;
     29 {
         /// `has()` costs no more than its operand.
         FreePresenceTests,

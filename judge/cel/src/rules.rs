@@ -2,7 +2,7 @@
 
 use crate::env::{Ast, Env, Program};
 use crate::issue::Issues;
-use crate::release::AskedRelease;
+use crate::release::Language;
 use crate::schema::DeclType;
 use crate::types::Type;
 use kubeshape_schema::Schema;
@@ -43,8 +43,8 @@ impl CheckedRule {
     }
 
     /// Returns the maximum cost of one evaluation in a release, for values of the type with which the rule was checked.
-    pub fn max_cost(&self, decl: &DeclType, release: impl Into<AskedRelease>) -> u64 {
-        self.ast.estimate_in(decl, &release.into()).max
+    pub fn max_cost(&self, decl: &DeclType, language: impl Into<Language>) -> u64 {
+        self.ast.estimate_in(decl, &language.into()).max
     }
 }
 
@@ -73,18 +73,18 @@ impl RuleEnv {
     pub fn new(
         schema: &Schema<'_>,
         is_resource_root: bool,
-        release: impl Into<AskedRelease>,
+        language: impl Into<Language>,
         type_name: &str,
     ) -> Option<RuleEnv> {
         let decl = DeclType::of(schema, is_resource_root)?;
-        Some(RuleEnv::of_type(&Arc::new(decl), release, type_name))
+        Some(RuleEnv::of_type(&Arc::new(decl), language, type_name))
     }
 
     /// Creates the environments of a node whose declared type is known.
-    pub fn of_type(decl: &Arc<DeclType>, release: impl Into<AskedRelease>, type_name: &str) -> RuleEnv {
+    pub fn of_type(decl: &Arc<DeclType>, language: impl Into<Language>, type_name: &str) -> RuleEnv {
         let name: Arc<str> = type_name.into();
         let ty = decl.cel_type(&name);
-        let env = Env::new(release).with_objects(&name, decl).with_variable("self", ty.clone());
+        let env = Env::new(language).with_objects(&name, decl).with_variable("self", ty.clone());
         let optional_env = env.clone().with_variable("oldSelf", Type::optional(ty.clone()));
         let env = env.with_variable("oldSelf", ty);
         RuleEnv { decl: decl.clone(), env, optional_env }

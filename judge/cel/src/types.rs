@@ -1,6 +1,6 @@
 //! The types of expressions.
 
-use crate::release::{AskedRelease, Change};
+use crate::release::{Change, Language};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
@@ -161,9 +161,9 @@ impl Type {
     }
 
     /// Returns the type as the checker's messages print it in a release.
-    pub(crate) fn in_message(&self, release: &AskedRelease) -> String {
+    pub(crate) fn in_message(&self, language: &Language) -> String {
         let text = self.in_words();
-        if text.contains(OPTIONAL) && !release.has(Change::OptionalTypes) {
+        if text.contains(OPTIONAL) && !language.has(Change::OptionalTypes) {
             return text.replace(OPTIONAL, "optional(");
         }
         text

@@ -1,8 +1,10 @@
 //! Minor releases of Kubernetes.
 
+use kubeshape_schema::Release;
 use std::fmt;
 
-/// A minor release: `v1.36`.
+/// The number of a minor release, as a tag or table gives it: `v1.36`. Unlike a [`Release`], it may be one that nobody
+/// knows yet, or that never existed.
 ///
 /// # Example
 /// ```
@@ -55,6 +57,13 @@ impl Version {
         let mut parts = text.splitn(3, '.');
         let number = |part: Option<&str>| part.filter(|p| p.bytes().all(|b| b.is_ascii_digit()))?.parse().ok();
         Some(Version { major: number(parts.next())?, minor: number(parts.next())? })
+    }
+}
+
+/// The number of the release, or that of the minor release of a patch release
+impl From<Release> for Version {
+    fn from(release: Release) -> Version {
+        Version { major: 1, minor: release.minor().into() }
     }
 }
 

@@ -5,24 +5,9 @@ use crate::kinds::{Gvk, Gvr};
 use crate::request::Request;
 use kubeshape_cel::admission::{Compiled, VARIABLES, Variables};
 use kubeshape_cel::{Access, Authorization, Authorizer, Kube, List, Map as CelMap, Program, Value};
-use kubeshape_validate::Release;
 use kubeshape_value::{Bump, Map, Value as Object};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Returns the CEL release for stored expressions, which are evaluated.
-pub(crate) fn stored(release: Release) -> kubeshape_cel::Release {
-    kubeshape_cel::Release::stored(minor(release))
-}
-
-/// Returns the CEL release for new expressions.
-pub(crate) fn new_expressions(release: Release) -> kubeshape_cel::Release {
-    kubeshape_cel::Release::new_expressions(minor(release))
-}
-
-fn minor(release: Release) -> u8 {
-    u8::try_from(release.minor()).unwrap_or(u8::MAX)
-}
 
 /// The cost limit of an expression (`PerCallLimit`).
 const MAX_CALL: u64 = 1_000_000;

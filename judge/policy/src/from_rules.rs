@@ -3,7 +3,6 @@
 //! A rule sees the value of its schema as `self`. A policy sees the whole object without its schema, so the expression
 //! of a policy goes from `object` to each such value. Rules that read what only a schema knows have no expression.
 
-use crate::environment::stored;
 use kubeshape_cel::escape::is_identifier;
 use kubeshape_cel::{Ast, DeclType, NeedsSchema, RuleEnv, Type as CelType};
 use kubeshape_schema::{Additional, Code, Flags, Items, Note, Rule, Schema, Type};
@@ -128,7 +127,7 @@ impl<'a> Maker<'a> {
         if !schema.extra().validations.is_empty()
             && let Some(decl) = &decl
         {
-            let env = RuleEnv::of_type(decl, stored(self.release), "selfType");
+            let env = RuleEnv::of_type(decl, self.release, "selfType");
             for rule in schema.extra().validations {
                 self.rule(schema, rule, &env);
             }

@@ -1,6 +1,6 @@
 //! Compiled policies.
 
-use crate::environment::{Bindings, CONDITION_BUDGET, Group, OUT_OF_BUDGET, stored};
+use crate::environment::{Bindings, CONDITION_BUDGET, Group, OUT_OF_BUDGET};
 use crate::objects::{BindingSpec, Condition, FailurePolicy, Form, PatchType, PolicySpec, Webhook};
 use kubeshape_cel::admission::{Compiled, Options, Returns, Variables, environment, with_variables};
 use kubeshape_validate::Release;
@@ -22,12 +22,12 @@ pub(crate) struct Policy<'a> {
 impl<'a> Policy<'a> {
     pub(crate) fn new(spec: PolicySpec<'a>, release: Release) -> Policy<'a> {
         let has_params = spec.param_kind.is_some();
-        let options = Options { has_params, has_authorizer: true, ..Options::new(stored(release)) };
-        let base = environment(options);
+        let options = Options { has_params, has_authorizer: true, ..Options::new(release) };
+        let base = environment(&options);
         let variables = Variables::new(&spec.variables, &base);
         let all = with_variables(base, &variables.types);
         let without_authorizer = || {
-            let base = environment(Options { has_authorizer: false, ..options });
+            let base = environment(&Options { has_authorizer: false, ..options });
             with_variables(base, &variables.types)
         };
         let messages = if spec.validations.iter().any(|validation| !validation.message_expression.is_empty()) {
@@ -87,7 +87,7 @@ pub(crate) struct CompiledWebhook<'a> {
 
 impl<'a> CompiledWebhook<'a> {
     pub(crate) fn new(webhook: Webhook<'a>, release: Release) -> CompiledWebhook<'a> {
-        let env = environment(Options { has_authorizer: true, ..Options::new(stored(release)) });
+        let env = environment(&Options { has_authorizer: true, ..Options::new(release) });
         let conditions = Conditions::new(&webhook.conditions, &env, webhook.failure_policy);
         CompiledWebhook { webhook, conditions }
     }

@@ -3,7 +3,6 @@
 //! A policy sees `object` and `oldObject` without a schema, and the request. A rule at the root of a schema sees `self`
 //! and `oldSelf` with the types of the schema, and nothing else.
 
-use crate::environment::stored;
 use crate::evaluate::Policies;
 use crate::from_rules::{MAX_EXPRESSION, MAX_POLICY, first_line, has_object, has_unordered_list, on_lines_of_its_own};
 use crate::objects::{FailurePolicy, Form, Match, Rule, Validation};
@@ -127,7 +126,7 @@ fn add_version<'a>(
     made: &mut ToRules<'a>,
 ) -> Result<(), Spent> {
     let Some(decl) = DeclType::of(schema.schema(), true) else { return Ok(()) };
-    let env = RuleEnv::of_type(&Arc::new(decl), stored(release), ROOT);
+    let env = RuleEnv::of_type(&Arc::new(decl), release, ROOT);
     let mut rules = Vec::new();
     for policy in policies.all() {
         budget.take(0)?;
@@ -301,8 +300,8 @@ impl<'m, 'p> Maker<'m, 'p> {
         release: Release,
     ) -> Maker<'m, 'p> {
         let has_params = policy.spec.param_kind.is_some();
-        let options = Options { has_params, has_authorizer: true, ..Options::new(stored(release)) };
-        let policy_env = with_variables(environment(options), &policy.variables.types);
+        let options = Options { has_params, has_authorizer: true, ..Options::new(release) };
+        let policy_env = with_variables(environment(&options), &policy.variables.types);
         let (old_variables, variables, conditions) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
         let mut maker = Maker { policy, schema, env, policy_env, requests, old_variables, variables, conditions };
         // Variables use only those above them.

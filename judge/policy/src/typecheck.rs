@@ -1,6 +1,5 @@
 //! Checks expressions with the types of the kinds that a policy matches: `validating.TypeChecker`.
 
-use crate::environment::stored;
 use crate::kinds::{Gvk, Gvr, Kinds};
 use crate::objects::{Form, PolicySpec, text};
 use kubeshape_cel::admission::{Options, kept_type, with_types, with_variables, with_variables_of};
@@ -85,10 +84,10 @@ fn environment(
     params: Option<&(Option<Arc<DeclType>>, String)>,
     release: Release,
 ) -> Env {
-    let options = Options { has_params: params.is_some(), ..Options::new(stored(release)) };
+    let options = Options { has_params: params.is_some(), ..Options::new(release) };
     let name: Arc<str> = kind.into();
     let ty = declared.cel_type(&name);
-    let mut env = with_types(Env::new(options.release), options)
+    let mut env = with_types(Env::new(release), &options)
         .with_objects(&name, declared)
         .with_variable("authorizer", Type::object("kubernetes.authorization.Authorizer"))
         .with_variable("object", ty.clone())

@@ -1,10 +1,9 @@
 //! Errors of policies, bindings and webhook configurations on creation. `kubeshape-validate` has the rules
 //! ([`admission_errors`]); the expressions are compiled here.
 
-use crate::environment::new_expressions;
 use crate::objects::{Form, items, present, text};
-use kubeshape_cel::Env;
 use kubeshape_cel::admission::{Compiled, Options, Returns, Variables, environment, with_variables};
+use kubeshape_cel::{Env, Language};
 use kubeshape_schema::field::{BadValue, Error, ErrorType};
 use kubeshape_validate::Release;
 use kubeshape_validate::builtin::{BuiltInKind, MAX_ANNOTATION_EXPRESSION, admission_errors};
@@ -54,14 +53,14 @@ fn has_same_conditions(object: Value<'_>, old: Value<'_>) -> bool {
 /// Compiles the expressions of an object.
 struct Expressions {
     errors: Vec<Error>,
-    /// The CEL release for new expressions.
-    release: kubeshape_cel::Release,
+    /// The language of new expressions.
+    language: Language,
 }
 
 impl Expressions {
     /// Returns the errors of all expressions. Empty ones are errors of other rules.
     fn of(object: Value<'_>, release: Release) -> Vec<Error> {
-        let mut found = Expressions { errors: Vec::new(), release: new_expressions(release) };
+        let mut found = Expressions { errors: Vec::new(), language: Language::new_expressions(release) };
         let spec = object.get("spec").unwrap_or(Value::Null);
         match text(object.get("kind")) {
             "ValidatingAdmissionPolicy" => found.policy(spec, Form::Validating),
@@ -92,8 +91,8 @@ impl Expressions {
 
     fn policy(&mut self, spec: Value<'_>, form: Form) {
         let has_params = present(spec, "paramKind").is_some();
-        let options = Options { has_params, has_authorizer: true, ..Options::new(self.release) };
-        let base = environment(options);
+        let options = Options { has_params, has_authorizer: true, ..Options::new(self.language.clone()) };
+        let base = environment(&options);
         self.conditions(spec, "spec", &base);
         let declared = items(spec.get("variables"));
         let mut variables = Variables::default();
@@ -115,7 +114,7 @@ impl Expressions {
         let all = compose(base);
         match form {
             Form::Validating => {
-                let without = compose(environment(Options { has_authorizer: false, ..options }));
+                let without = compose(environment(&Options { has_authorizer: false, ..options }));
                 self.validations(spec, &all, &without);
             }
             Form::Mutating => self.mutations(spec, &all.with_patches()),
@@ -164,7 +163,7 @@ impl Expressions {
     }
 
     fn webhooks(&mut self, object: Value<'_>) {
-        let env = environment(Options { has_authorizer: true, ..Options::new(self.release) });
+        let env = environment(&Options { has_authorizer: true, ..Options::new(self.language.clone()) });
         for (index, webhook) in items(object.get("webhooks")).iter().enumerate() {
             self.conditions(*webhook, &format!("webhooks[{index}]"), &env);
         }

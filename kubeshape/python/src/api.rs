@@ -203,9 +203,9 @@ impl Api {
 
     fn read(&self) -> Result<kubeshape::Api, Findings> {
         let release = self.release.unwrap_or_default();
-        let built_in = kubeshape::builtin::Release::try_from(release);
+        let built_in = kubeshape::builtin::BuiltInDocuments::try_from(release);
         let mut api = match built_in {
-            Ok(release) => kubeshape::Api::read_release(release)?,
+            Ok(documents) => kubeshape::Api::read_release(documents)?,
             Err(_) => kubeshape::Api::default(),
         };
         let files = rows::read_files(&self.paths)?;

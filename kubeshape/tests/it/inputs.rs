@@ -1,6 +1,6 @@
 //! Names of inputs, and their errors.
 
-use kubeshape::builtin::Release;
+use kubeshape::builtin::BuiltInDocuments;
 use kubeshape::{Api, Crd, Document};
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn findings_returned_by_main_are_lines() {
 
 #[test]
 fn the_kinds_of_releases_exist() {
-    for release in [Release::all().next().unwrap(), Release::newest()] {
+    for release in [BuiltInDocuments::all().next().unwrap(), BuiltInDocuments::newest()] {
         let api = Api::read_release(release).unwrap();
         let has =
             |api_version: &str, kind: &str| api.kinds().any(|k| (k.api_version(), k.kind()) == (api_version, kind));

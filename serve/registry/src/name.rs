@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn short_names_are_those_of_all_releases() {
         let mut short: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
-        for release in kubeshape_builtin::Release::all() {
+        for release in kubeshape_builtin::BuiltInDocuments::all() {
             let mut records = Records::default();
             for (name, document) in release.api().discovery() {
                 let input = kubeshape_input::read(name, document.as_bytes(), kubeshape_input::Limits::default());

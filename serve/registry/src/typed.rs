@@ -39,7 +39,7 @@ impl Kind {
     /// ```
     /// use kubeshape_registry::{Registry, Gvk};
     ///
-    /// let release = kubeshape_builtin::Release::newest();
+    /// let release = kubeshape_builtin::BuiltInDocuments::newest();
     /// let document = release.api().openapi_v3("apis/batch/v1").unwrap();
     /// let mut registry = Registry::default();
     /// registry.set_input("batch", kubeshape_input::read("batch.json", document.as_ref(), Default::default()));

@@ -7,7 +7,7 @@
 mod facts;
 mod write;
 
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use serde_json::Value;
 use std::error::Error;
 use std::fs;
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let (api, file) = match arguments.as_slice() {
         [option] if option.as_os_str() == "--releases" => {
-            Release::all().for_each(|release| println!("{}", release.version()));
+            BuiltInDocuments::all().for_each(|release| println!("{}", release.version()));
             return ExitCode::SUCCESS;
         }
         [api, file] => (api, file),

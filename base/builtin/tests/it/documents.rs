@@ -1,6 +1,6 @@
 //! The contents of the documents.
 
-use kubeshape_builtin::{Api, Release};
+use kubeshape_builtin::{Api, BuiltInDocuments};
 use serde_json::Value;
 
 fn value(text: &str) -> Value {
@@ -13,7 +13,7 @@ fn v3(api: &Api, path: &str) -> Value {
 
 #[test]
 fn all_releases_take_at_most_1500_kilobytes() {
-    let size: usize = Release::all().map(|release| release.packed().len()).sum();
+    let size: usize = BuiltInDocuments::all().map(|release| release.packed().len()).sum();
     assert!(size <= 1_500_000, "{size} bytes");
 }
 
@@ -38,7 +38,7 @@ fn every_document_of_every_release_is_json_without_descriptions() {
             _ => {}
         }
     }
-    for release in Release::all() {
+    for release in BuiltInDocuments::all() {
         let api = release.api();
         let v3 = api.openapi_v3_of(|_| true);
         assert!(v3.len() > 40, "{release}: {}", v3.len());
@@ -56,7 +56,7 @@ fn every_document_of_every_release_is_json_without_descriptions() {
 
 #[test]
 fn a_definition_keeps_everything_but_descriptions() {
-    let release: Release = "1.34".parse().expect("a release");
+    let release: BuiltInDocuments = "1.34".parse().expect("a release");
     let pod = v3(&release.api(), "api/v1");
     let schema = |name: &str| pod["components"]["schemas"][format!("io.k8s.api.core.v1.{name}")].clone();
     assert_eq!(
@@ -90,7 +90,7 @@ fn a_definition_keeps_everything_but_descriptions() {
 
 #[test]
 fn a_path_keeps_its_verbs_parameters_and_kind() {
-    let apps = v3(&Release::newest().api(), "apis/apps/v1");
+    let apps = v3(&BuiltInDocuments::newest().api(), "apis/apps/v1");
     let patch = &apps["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"];
     assert_eq!(patch["x-kubernetes-action"], "patch");
     let kind = serde_json::json!({"group": "apps", "kind": "Deployment", "version": "v1"});
@@ -103,7 +103,7 @@ fn a_path_keeps_its_verbs_parameters_and_kind() {
 
 #[test]
 fn discovery_has_the_short_names_and_scopes() {
-    let discovery = Release::newest().api().discovery();
+    let discovery = BuiltInDocuments::newest().api().discovery();
     let (_, apps) = discovery.iter().find(|(name, _)| name == "apis__apps__v1").expect("apps/v1");
     let apps = value(apps);
     let resources = apps["resources"].as_array().expect("resources");
@@ -115,5 +115,5 @@ fn discovery_has_the_short_names_and_scopes() {
 
 #[test]
 fn an_unknown_document_gives_none() {
-    assert_eq!(Release::newest().api().openapi_v3("apis/apps/v9"), None);
+    assert_eq!(BuiltInDocuments::newest().api().openapi_v3("apis/apps/v9"), None);
 }

@@ -1,13 +1,13 @@
 //! The released modules, if they are available.
 
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use serde_json::Value;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 /// Returns the folder `api/` of the module `k8s.io/kubernetes` of a release. `cargo xtask builtin` sets the folder of
 /// the modules. Without it, the tests that need them print a message and pass.
-pub(crate) fn api(release: Release) -> Option<PathBuf> {
+pub(crate) fn api(release: BuiltInDocuments) -> Option<PathBuf> {
     let Some(modules) = std::env::var_os("KUBESHAPE_KUBERNETES") else {
         let _ =
             writeln!(io::stderr(), "not checked: the released module of {release} is not here (cargo xtask builtin)");

@@ -2,7 +2,7 @@
 
 use crate::types::types_of;
 use flate2::read::GzDecoder;
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_schema::Dialect;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ fn recorded_sequences_over_built_in_kinds_have_the_types_of_the_release() {
         .into_iter()
         .map(|record| (record["id"].as_str().unwrap_or_default().to_owned(), record["schema"].clone()))
         .collect();
-    let release: Release = "1.31".parse().expect("a release");
+    let release: BuiltInDocuments = "1.31".parse().expect("a release");
     let api = release.api();
     let mut known: BTreeMap<String, Value> = BTreeMap::new();
     for (_, document) in api.openapi_v3_of(|_| true) {

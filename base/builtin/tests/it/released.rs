@@ -1,7 +1,7 @@
 //! Compares the documents with those of the released modules.
 
 use crate::modules;
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn parsed(text: &str) -> Value {
 
 #[test]
 fn the_documents_are_those_of_the_modules_without_descriptions() {
-    for release in Release::all() {
+    for release in BuiltInDocuments::all() {
         let Some(folder) = modules::api(release) else { return };
         let api = release.api();
         let mut files = BTreeSet::new();

@@ -1,7 +1,7 @@
 //! The types of server-side apply that the documents give.
 
 use crate::modules;
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_convert::smd::{SmdCompat, served};
 use kubeshape_schema::{Bump, Dialect};
 use kubeshape_smd::schema::print_json;
@@ -40,7 +40,7 @@ fn recorded() -> PathBuf {
 #[test]
 fn the_types_are_those_of_the_complete_documents() {
     let mut digests = String::new();
-    for release in Release::all() {
+    for release in BuiltInDocuments::all() {
         let api = release.api();
         let folder = modules::api(release);
         let mut digest = Sha256::new();

@@ -49,7 +49,7 @@ pub(super) fn run<'a>(
 ) {
     let has_schemas = document.root().get("schemas").is_some();
     // Of the built-in kinds, those of the oldest releases are not known.
-    let is_known = |release: &Release| has_schemas || builtin::Release::try_from(*release).is_ok();
+    let is_known = |release: &Release| has_schemas || builtin::BuiltInDocuments::try_from(*release).is_ok();
     let releases = match args.kubernetes {
         Some(range) if range.is_range() => range.iter().rev().filter(is_known).map(Some).collect(),
         one => vec![one.map(Releases::last)],

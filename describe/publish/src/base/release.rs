@@ -126,13 +126,9 @@ impl Published {
     }
 }
 
-fn minor(release: Release) -> u8 {
-    u8::try_from(release.minor()).unwrap_or(u8::MAX)
-}
-
 /// Returns the definitions of 1.36, changed to those of another release.
 pub(super) fn definitions<'a>(all: Definitions<'a>, release: Release, arena: &'a Bump) -> Definitions<'a> {
-    let minor = minor(release);
+    let minor = release.minor();
     let edited = all.into_iter().filter_map(|(name, schema)| {
         let short = name.strip_prefix(META).or_else(|| name.strip_prefix(AUTOSCALING)).unwrap_or_default();
         let rows =
@@ -141,7 +137,7 @@ pub(super) fn definitions<'a>(all: Definitions<'a>, release: Release, arena: &'a
         for Row(_, _, way, edit) in rows {
             out = out.and_then(|schema| at(&schema, way, *edit, arena));
         }
-        if short == "DeleteOptions" && minor != SOURCE.minor() as u8 {
+        if short == "DeleteOptions" && minor != SOURCE.minor() {
             out = out.map(|schema| with_versions(&schema, minor, arena));
         }
         Some((name, out?))
@@ -281,10 +277,10 @@ mod tests {
 
     /// Returns the releases for which a condition holds.
     fn releases(holds: impl Fn(Release) -> bool) -> RangeInclusive<u8> {
-        let mut all = Release::all().filter(|release| holds(*release)).map(minor);
+        let mut all = Release::all().filter(|release| holds(*release)).map(Release::minor);
         let first = all.next().unwrap_or_default();
         let last = all.next_back().unwrap_or(first);
-        first..=if last == minor(Release::NEWEST) { u8::MAX } else { last }
+        first..=if last == Release::NEWEST.minor() { u8::MAX } else { last }
     }
 
     #[test]

@@ -44,16 +44,16 @@ fn document(source: &str, minor: u8) -> Value {
 }
 
 /// Returns the releases for which a condition holds.
-fn releases(holds: impl Fn(&Value) -> bool) -> Vec<u32> {
+fn releases(holds: impl Fn(&Value) -> bool) -> Vec<u8> {
     releases_of(CRD, holds)
 }
 
-fn releases_of(source: &str, holds: impl Fn(&Value) -> bool) -> Vec<u32> {
+fn releases_of(source: &str, holds: impl Fn(&Value) -> bool) -> Vec<u8> {
     let all = Release::all().map(Release::minor);
-    all.filter(|minor| holds(&document(source, u8::try_from(*minor).unwrap()))).collect()
+    all.filter(|minor| holds(&document(source, *minor))).collect()
 }
 
-fn from(minor: u32) -> Vec<u32> {
+fn from(minor: u8) -> Vec<u8> {
     (minor..=Release::NEWEST.minor()).collect()
 }
 

@@ -7,7 +7,7 @@ use crate::ast::{Called, Expr, Id, Kind, Literal};
 use crate::decls::{self, Function, Functions, Name, Overload};
 use crate::issue::{Issues, Reports, UNDEFINED_FIELD};
 use crate::parse::{Parsed, Places};
-use crate::release::{AskedRelease, Change};
+use crate::release::{Change, Language};
 use crate::types::Type;
 use kubeshape_schema::nearest;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(crate) use validate::validate;
 /// What the checker asks of an environment.
 pub(crate) trait Declarations {
     /// Returns the release whose functions and types exist.
-    fn release(&self) -> &AskedRelease;
+    fn language(&self) -> &Language;
     /// The container in which names are looked up.
     fn container(&self) -> &str;
     /// Returns the name and the type of a variable.
@@ -174,7 +174,7 @@ impl Checker<'_> {
             if let Some(own) = self.declarations.variable(name) {
                 return Some(own.clone());
             }
-            let ty = decls::named_type(name, self.declarations.release())
+            let ty = decls::named_type(name, self.declarations.language())
                 .or_else(|| self.declarations.has_object(name).then(|| Type::Struct(name.into())))
                 .map(|ty| Type::Type(Some(Arc::new(ty))))
                 .or_else(|| (name == "google.protobuf.NullValue.NULL_VALUE").then_some(Type::Int))?;
@@ -183,7 +183,7 @@ impl Checker<'_> {
     }
 
     fn exists(&self, function: &Function) -> bool {
-        function.exists_in(self.declarations.release()) && self.declarations.has_function(function.name)
+        function.exists_in(self.declarations.language()) && self.declarations.has_function(function.name)
     }
 
     /// Returns the function of a name, if the release has it.
@@ -254,7 +254,7 @@ impl Checker<'_> {
 
     /// Returns whether follow-up errors are left out. If not, a call of an unknown method has no type.
     fn reports_once(&self) -> bool {
-        self.declarations.release().has(Change::ErrorsOnce)
+        self.declarations.language().has(Change::ErrorsOnce)
     }
 
     /// Reports an unknown name. `meant` returns similar names.
@@ -275,8 +275,8 @@ impl Checker<'_> {
     }
 
     fn undeclared_function(&mut self, id: Id, name: &str) {
-        let release = self.declarations.release();
-        self.undeclared(id, name, || nearest(name, Functions::all().in_release(release)));
+        let language = self.declarations.language();
+        self.undeclared(id, name, || nearest(name, Functions::all().in_release(language)));
     }
 
     fn select(&mut self, expr: &mut Expr) {
@@ -311,7 +311,7 @@ impl Checker<'_> {
                 if !matches!(other, Type::Dyn | Type::Any | Type::Error) {
                     let message = format!(
                         "type '{}' does not support field selection",
-                        other.in_message(self.declarations.release())
+                        other.in_message(self.declarations.language())
                     );
                     self.report(id, message);
                 }
@@ -322,7 +322,7 @@ impl Checker<'_> {
     }
 
     fn object_field(&mut self, id: Id, object: &str, field: &str) -> Option<Type> {
-        if !self.declarations.has_object(object) && decls::named_type(object, self.declarations.release()).is_none() {
+        if !self.declarations.has_object(object) && decls::named_type(object, self.declarations.language()).is_none() {
             self.report(id, format!("unexpected failed resolution of '{object}'"));
             return None;
         }
@@ -395,7 +395,7 @@ impl Checker<'_> {
             // An overload that the release does not have matters only if it accepts the arguments.
             let mark = self.unifier.mark();
             let found = self.result_of(overload, given());
-            let Some(ty) = found.filter(|_| overload.exists_in(self.declarations.release())) else {
+            let Some(ty) = found.filter(|_| overload.exists_in(self.declarations.language())) else {
                 self.unifier.reset(mark);
                 self.count_variables(overload);
                 if matches!(function.name, Name::And | Name::Or) && self.reports_once() {
@@ -423,7 +423,7 @@ impl Checker<'_> {
             self.refer(id, reached);
         } else {
             let mut shown: Vec<String> = given()
-                .map(|id| self.unifier.substitute(&self.get(id), true).in_message(self.declarations.release()))
+                .map(|id| self.unifier.substitute(&self.get(id), true).in_message(self.declarations.language()))
                 .collect();
             let receiver = if target.is_some() { format!("{}.", shown.remove(0)) } else { String::new() };
             let message = format!(
@@ -462,7 +462,7 @@ impl Checker<'_> {
 
     /// Creates the variables of a signature that does not fit: their numbers appear in messages.
     fn count_variables(&mut self, overload: &Overload) {
-        if overload.parameters > 0 && overload.exists_in(self.declarations.release()) {
+        if overload.parameters > 0 && overload.exists_in(self.declarations.language()) {
             self.unifier.fresh_all(overload.parameters);
         }
     }
@@ -474,7 +474,7 @@ impl Checker<'_> {
             if !self.unifier.assignable(&ty, &Type::Bool) {
                 self.report(
                     arg.id,
-                    format!("expected type 'bool' but found '{}'", ty.in_message(self.declarations.release())),
+                    format!("expected type 'bool' but found '{}'", ty.in_message(self.declarations.language())),
                 );
             }
         }
@@ -495,8 +495,8 @@ impl Checker<'_> {
     fn mismatch(&mut self, id: Id, expected: &Type, actual: &Type) {
         let message = format!(
             "expected type '{}' but found '{}'",
-            expected.in_message(self.declarations.release()),
-            actual.in_message(self.declarations.release())
+            expected.in_message(self.declarations.language()),
+            actual.in_message(self.declarations.language())
         );
         self.report(id, message);
     }
@@ -596,8 +596,8 @@ impl Checker<'_> {
                 let message = format!(
                     "expected type of field '{}' is '{}' but provided type is '{}'",
                     field.name,
-                    expected.in_message(self.declarations.release()),
-                    actual.in_message(self.declarations.release())
+                    expected.in_message(self.declarations.language()),
+                    actual.in_message(self.declarations.language())
                 );
                 self.report(field.id, message);
             }
@@ -624,7 +624,7 @@ impl Checker<'_> {
             other => {
                 let message = format!(
                     "expression of type '{}' cannot be range of a comprehension (must be list, map, or dynamic)",
-                    other.in_message(self.declarations.release())
+                    other.in_message(self.declarations.language())
                 );
                 self.report(fold.range.id, message);
                 (Type::Error, Type::Error)

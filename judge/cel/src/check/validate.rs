@@ -6,7 +6,7 @@ use crate::ast::{Entry, Expr, Id, Kind, Literal};
 use crate::decls::Name;
 use crate::issue::{Issues, Reports};
 use crate::library::format::{self, Piece};
-use crate::release::{AskedRelease, Change};
+use crate::release::{Change, Language};
 use crate::types::Type;
 use crate::value::convert;
 
@@ -14,14 +14,14 @@ use crate::value::convert;
 const TEXTS: u8 = 29;
 
 /// Reports invalid literals of a checked expression.
-pub(crate) fn validate(checked: &Checked, release: &AskedRelease, source: &str) -> Result<(), Issues> {
+pub(crate) fn validate(checked: &Checked, language: &Language, source: &str) -> Result<(), Issues> {
     let mut found = Found::default();
     gather(&checked.expr, false, &mut found);
     let mut issues = Reports::default();
     let mut report = |id: Id, message: String| issues.report(checked.places.of(id), message);
     for name in [Name::Duration, Name::Timestamp, Name::Matches] {
         for (function, id, literal) in &found.literals {
-            if *function == name && !literal_fits(name, literal) && release.knows(TEXTS) {
+            if *function == name && !literal_fits(name, literal) && language.knows(TEXTS) {
                 let function = match name {
                     Name::Duration => "duration",
                     Name::Timestamp => "timestamp",
@@ -38,7 +38,7 @@ pub(crate) fn validate(checked: &Checked, release: &AskedRelease, source: &str) 
             if let Some(first) = first
                 && !equivalent(first, ty)
             {
-                report(element.id, mismatch(first, ty, release));
+                report(element.id, mismatch(first, ty, language));
                 break;
             }
             first = first.or(Some(ty));
@@ -54,15 +54,15 @@ pub(crate) fn validate(checked: &Checked, release: &AskedRelease, source: &str) 
                 continue;
             };
             if !equivalent(first_key, key) {
-                report(entry.key.id, mismatch(first_key, key, release));
+                report(entry.key.id, mismatch(first_key, key, language));
             }
             if !equivalent(first_value, value) {
-                report(entry.value.id, mismatch(first_value, value, release));
+                report(entry.value.id, mismatch(first_value, value, language));
             }
         }
     }
     let mut of_texts = |id: Id, message: String| {
-        if release.has(Change::FormatCalls) {
+        if language.has(Change::FormatCalls) {
             report(id, message);
         }
     };
@@ -114,8 +114,8 @@ fn equivalent(a: &Type, b: &Type) -> bool {
     plain(a) == plain(b)
 }
 
-fn mismatch(expected: &Type, actual: &Type, release: &AskedRelease) -> String {
-    format!("expected type '{}' but found '{}'", expected.in_message(release), actual.in_message(release))
+fn mismatch(expected: &Type, actual: &Type, language: &Language) -> String {
+    format!("expected type '{}' but found '{}'", expected.in_message(language), actual.in_message(language))
 }
 
 /// Returns whether a call of a function with a literal succeeds (cel-go: `evalCall` and `compileRegex` of its

@@ -5,7 +5,7 @@
 
 use super::Range;
 use super::is_flat;
-use crate::release::{AskedRelease, Change};
+use crate::release::{Change, Language};
 use crate::types::Type;
 
 /// What is known about an argument.
@@ -72,7 +72,7 @@ pub(super) fn estimate(
     overload: &str,
     target: Option<&Operand>,
     args: &[Operand],
-    release: &AskedRelease,
+    language: &Language,
 ) -> Estimate {
     if let Some(found) = extension(overload, target, args) {
         return Some(found);
@@ -89,7 +89,7 @@ pub(super) fn estimate(
             Some((target.known().times(each), None))
         }
         ("url" | "jsonpatch.escapeKey", _, [text]) => {
-            let size = release.has(Change::BoundedEquality).then(|| text.known());
+            let size = language.has(Change::BoundedEquality).then(|| text.known());
             Some((text.known().scaled(0.1), size))
         }
         ("lowerAscii" | "upperAscii" | "substring" | "trim", Some(target), _) => {
@@ -108,7 +108,7 @@ pub(super) fn estimate(
             Some((text.times(pattern.known().scaled(0.25)), Some(Range { min: 0, max: size.max })))
         }
         ("ip", ..) if overload == "cidr_ip" => Some((ONE, None)),
-        ("quantity" | "isQuantity", ..) if !release.has(Change::QuantitiesCost) => None,
+        ("quantity" | "isQuantity", ..) if !language.has(Change::QuantitiesCost) => None,
         ("cidr" | "isIP" | "isCIDR" | "ip" | "quantity" | "isQuantity" | "semver" | "isSemver", _, [text, ..]) => {
             traverse(text.known())
         }
@@ -137,7 +137,7 @@ pub(super) fn estimate(
                 }
                 _ => return None,
             };
-            release.has(Change::BoundedEquality).then_some((cost, None))
+            language.has(Change::BoundedEquality).then_some((cost, None))
         }
         _ => None,
     }

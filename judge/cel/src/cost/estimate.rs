@@ -4,7 +4,7 @@ use super::calls::{self, Operand};
 use super::{Range, Sizes, compares, is_scalar};
 use crate::ast::{ACCUMULATOR, Expr, Fold, Id, Kind, Literal};
 use crate::check::Checked;
-use crate::release::{AskedRelease, Change};
+use crate::release::{Change, Language};
 use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,13 +35,13 @@ struct Known {
 }
 
 /// Estimates the cost of an expression.
-pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes, release: &AskedRelease) -> Range {
-    Estimator::new(checked, sizes, release).cost(&checked.expr)
+pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes, language: &Language) -> Range {
+    Estimator::new(checked, sizes, language).cost(&checked.expr)
 }
 
 /// Returns the first call whose result is a string or a list of unknown size.
-pub(crate) fn endless(checked: &Checked, sizes: &dyn Sizes, release: &AskedRelease) -> Option<Id> {
-    let mut estimator = Estimator::new(checked, sizes, release);
+pub(crate) fn endless(checked: &Checked, sizes: &dyn Sizes, language: &Language) -> Option<Id> {
+    let mut estimator = Estimator::new(checked, sizes, language);
     estimator.cost(&checked.expr);
     estimator.endless
 }
@@ -49,7 +49,7 @@ pub(crate) fn endless(checked: &Checked, sizes: &dyn Sizes, release: &AskedRelea
 struct Estimator<'a> {
     checked: &'a Checked,
     sizes: &'a dyn Sizes,
-    release: &'a AskedRelease,
+    language: &'a Language,
     paths: HashMap<Id, Path>,
     computed: HashMap<Id, Range>,
     entries: HashMap<Id, Entries>,
@@ -62,11 +62,11 @@ const NOTHING: Range = Range::fixed(0);
 const ONE: Range = Range::fixed(1);
 
 impl<'a> Estimator<'a> {
-    fn new(checked: &'a Checked, sizes: &'a dyn Sizes, release: &'a AskedRelease) -> Estimator<'a> {
+    fn new(checked: &'a Checked, sizes: &'a dyn Sizes, language: &'a Language) -> Estimator<'a> {
         Estimator {
             checked,
             sizes,
-            release,
+            language,
             paths: HashMap::new(),
             computed: HashMap::new(),
             entries: HashMap::new(),
@@ -81,7 +81,7 @@ impl<'a> Estimator<'a> {
         let now = of(known);
         let before = before.as_ref().map(of).filter(|before| *before != now);
         Some(match before {
-            Some(before) if !self.release.has(Change::SizesOfVariables) => before,
+            Some(before) if !self.language.has(Change::SizesOfVariables) => before,
             _ => now,
         })
     }
@@ -105,7 +105,7 @@ impl<'a> Estimator<'a> {
 
     fn size_at(&self, path: &Path) -> Option<Range> {
         let path: Vec<&str> = path.iter().map(|part| &**part).collect();
-        self.sizes.size(&path, self.release)
+        self.sizes.size(&path, self.language)
     }
 
     fn size(&mut self, expr: &Expr) -> Option<Range> {
@@ -146,7 +146,7 @@ impl<'a> Estimator<'a> {
             (None, Kind::Ident(name)) => self.local(name, |known| known.entries).flatten(),
             _ => None,
         };
-        found.filter(|_| self.release.has(Change::SizesOfEntries))
+        found.filter(|_| self.language.has(Change::SizesOfEntries))
     }
 
     fn set_size(&mut self, expr: &Expr, size: Option<Range>) {
@@ -172,7 +172,7 @@ impl<'a> Estimator<'a> {
             Kind::Select { operand, field, test_only } => {
                 let mut cost = self.cost(operand);
                 if matches!(self.checked.ty(operand.id), Type::Map(_) | Type::Struct(_) | Type::Param(_) | Type::Var(_))
-                    && !(*test_only && self.release.has(Change::FreePresenceTests))
+                    && !(*test_only && self.language.has(Change::FreePresenceTests))
                 {
                     cost = cost.plus(ONE);
                 }
@@ -236,7 +236,7 @@ impl<'a> Estimator<'a> {
         if let ("dyn", [arg]) = (function, args) {
             let cost = self.cost(arg);
             let (size, entries) = (self.size(arg), self.entries(arg));
-            if (size.is_some() || entries.is_some()) && self.release.has(Change::SizesOfEntries) {
+            if (size.is_some() || entries.is_some()) && self.language.has(Change::SizesOfEntries) {
                 self.set_size(expr, size);
                 self.set_entries(expr, entries);
             }
@@ -262,7 +262,7 @@ impl<'a> Estimator<'a> {
         let mut total = Range { min: u64::MAX, max: 0 };
         let mut result = None;
         for overload in overloads {
-            let (cost, size) = match calls::estimate(function, overload, receiver.as_ref(), &operands, self.release) {
+            let (cost, size) = match calls::estimate(function, overload, receiver.as_ref(), &operands, self.language) {
                 Some((cost, size)) => (cost.plus(all), size),
                 None => self.standard(expr, overload, receiver.as_ref(), args, &operands, &costs, all),
             };
@@ -323,7 +323,7 @@ impl<'a> Estimator<'a> {
                 let text = target.known().plus(ONE).scaled(0.1);
                 (text.times(known(0).scaled(0.25)).plus(all), None)
             }
-            ("matches", None, 2) if self.release.has(Change::MatchesAsFunction) => {
+            ("matches", None, 2) if self.language.has(Change::MatchesAsFunction) => {
                 let text = known(0).plus(ONE).scaled(0.1);
                 (text.times(known(1).scaled(0.25)).plus(all), None)
             }

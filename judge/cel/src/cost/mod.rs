@@ -5,7 +5,7 @@ mod estimate;
 
 pub(crate) use estimate::{endless, estimate};
 
-use crate::release::AskedRelease;
+use crate::release::Language;
 use crate::types::Type;
 
 /// A range of costs or of sizes.
@@ -58,7 +58,7 @@ fn scale(value: u64, factor: f64) -> u64 {
 /// `@items`.
 pub trait Sizes {
     /// Returns the size of the value at a path, in the release whose costs are estimated; `None` if it is unknown.
-    fn size(&self, path: &[&str], release: &AskedRelease) -> Option<Range>;
+    fn size(&self, path: &[&str], language: &Language) -> Option<Range>;
 }
 
 /// No size is known.
@@ -66,7 +66,7 @@ pub trait Sizes {
 pub struct UnknownSizes;
 
 impl Sizes for UnknownSizes {
-    fn size(&self, _path: &[&str], _release: &AskedRelease) -> Option<Range> {
+    fn size(&self, _path: &[&str], _release: &Language) -> Option<Range> {
         None
     }
 }

@@ -3,7 +3,7 @@
 pub(crate) mod name;
 
 use crate::eval::cost::Charge;
-use crate::release::{AskedRelease, Change, Since};
+use crate::release::{Change, Language, Since};
 use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -41,15 +41,15 @@ pub(crate) struct Function {
 
 impl Overload {
     /// Returns whether the signature exists in the release.
-    pub(crate) fn exists_in(&self, release: &AskedRelease) -> bool {
-        release.knows(self.since) && !self.removed.is_some_and(|change| release.has(change))
+    pub(crate) fn exists_in(&self, language: &Language) -> bool {
+        language.knows(self.since) && !self.removed.is_some_and(|change| language.has(change))
     }
 }
 
 impl Function {
     /// Returns whether any of the signatures exists in the release.
-    pub(crate) fn exists_in(&self, release: &AskedRelease) -> bool {
-        release.knows(self.since)
+    pub(crate) fn exists_in(&self, language: &Language) -> bool {
+        language.knows(self.since)
     }
 }
 
@@ -95,9 +95,9 @@ impl Functions {
     }
 
     /// Returns the names of the functions that exist in a release, without operators.
-    pub(crate) fn in_release(&'static self, release: &AskedRelease) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn in_release(&'static self, language: &Language) -> impl Iterator<Item = &'static str> {
         let is_name = |function: &&Function| function.text.starts_with(|c: char| c.is_ascii_alphabetic());
-        self.all.iter().filter(is_name).filter(|function| function.exists_in(release)).map(|function| function.text)
+        self.all.iter().filter(is_name).filter(|function| function.exists_in(language)).map(|function| function.text)
     }
 
     /// Returns a function of any release by its name.
@@ -144,7 +144,7 @@ fn numbered(ty: &Type, parameters: &mut Vec<Arc<str>>) -> Type {
 }
 
 /// Returns the type of a name such as `int` or `list`.
-pub(crate) fn named_type(name: &str, release: &AskedRelease) -> Option<Type> {
+pub(crate) fn named_type(name: &str, language: &Language) -> Option<Type> {
     let parameter = |name: &str| Type::Param(name.into());
     Some(match name {
         "bool" => Type::Bool,
@@ -159,8 +159,8 @@ pub(crate) fn named_type(name: &str, release: &AskedRelease) -> Option<Type> {
         "google.protobuf.Timestamp" => Type::Timestamp,
         "type" => Type::Type(None),
         "uint" => Type::Uint,
-        "optional_type" if release.knows(28) => Type::optional(parameter("V")),
-        "net.IP" | "net.CIDR" if release.knows(30) => Type::Opaque(name.into(), Arc::from([])),
+        "optional_type" if language.knows(28) => Type::optional(parameter("V")),
+        "net.IP" | "net.CIDR" if language.knows(30) => Type::Opaque(name.into(), Arc::from([])),
         _ if WELL_KNOWN.contains(&name) => Type::object(name),
         _ => return None,
     })

@@ -2,7 +2,7 @@
 
 use crate::cost::{compares, is_flat};
 use crate::library::Kube;
-use crate::release::{AskedRelease, Change};
+use crate::release::{Change, Language};
 use crate::value::{List, Value};
 
 /// Returns the cost of walking through a string: a tenth of its length.
@@ -173,14 +173,14 @@ impl Charge {
     }
 
     /// Returns the charge in a release.
-    pub(crate) fn in_release(self, release: &AskedRelease) -> Charge {
+    pub(crate) fn in_release(self, language: &Language) -> Charge {
         let own = match self.own {
-            Own::Quantity if !release.has(Change::QuantitiesCost) => Own::Nothing,
+            Own::Quantity if !language.has(Change::QuantitiesCost) => Own::Nothing,
             own => own,
         };
         let standard = match self.standard {
-            Standard::MatchesFunction if !release.has(Change::MatchesAsFunction) => Standard::One,
-            Standard::Affix if !release.has(Change::PrefixesCost) => Standard::First,
+            Standard::MatchesFunction if !language.has(Change::MatchesAsFunction) => Standard::One,
+            Standard::Affix if !language.has(Change::PrefixesCost) => Standard::First,
             standard => standard,
         };
         Charge { own, standard }

@@ -8,7 +8,7 @@ mod run;
 use crate::decls::{Function, Name, Overload};
 use crate::library::regex::Constant;
 use crate::library::standard::Singleton;
-use crate::release::AskedRelease;
+use crate::release::Language;
 use crate::value::{Key, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ pub(crate) struct Call {
     pub(crate) args: Vec<Node>,
     pub(crate) kind: CallKind,
     /// The release, for functions whose result depends on it.
-    pub(crate) release: Option<AskedRelease>,
+    pub(crate) language: Option<Language>,
 }
 
 impl Call {
@@ -127,13 +127,13 @@ pub(crate) struct Fold {
 #[derive(Clone, Debug)]
 pub(crate) enum Attr {
     /// A variable of the environment, by its index.
-    Variable { name: Arc<str>, index: Option<usize>, release: AskedRelease, path: Vec<Qualifier> },
+    Variable { name: Arc<str>, index: Option<usize>, language: Language, path: Vec<Qualifier> },
     /// A variable of a comprehension.
-    Local { slot: usize, release: AskedRelease, path: Vec<Qualifier> },
+    Local { slot: usize, language: Language, path: Vec<Qualifier> },
     /// An accumulator. It is created at its first use.
-    Accu { slot: usize, init: Arc<Node>, release: AskedRelease, path: Vec<Qualifier> },
+    Accu { slot: usize, init: Arc<Node>, language: Language, path: Vec<Qualifier> },
     /// The value of another step.
-    Relative { operand: Box<Node>, release: AskedRelease, path: Vec<Qualifier> },
+    Relative { operand: Box<Node>, language: Language, path: Vec<Qualifier> },
     /// One of two attributes.
     Choice { condition: Box<Node>, yes: Box<Attr>, no: Box<Attr> },
 }

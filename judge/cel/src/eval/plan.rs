@@ -9,7 +9,7 @@ use crate::check::{Checked, Reference};
 use crate::decls::{self, Function, Name, Overload};
 use crate::library::regex::Regex;
 use crate::library::standard;
-use crate::release::AskedRelease;
+use crate::release::Language;
 use crate::types::Type;
 use crate::value::{Key, Text, Value, print};
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// Returns upstream's message about a constant that cannot be folded.
-pub(crate) fn plan(checked: &Checked, variables: &[Arc<str>], release: &AskedRelease) -> Result<(Node, usize), String> {
-    let mut planner = Planner { checked, variables, release, scopes: Vec::new(), slots: 0, most: 0 };
+pub(crate) fn plan(checked: &Checked, variables: &[Arc<str>], language: &Language) -> Result<(Node, usize), String> {
+    let mut planner = Planner { checked, variables, language, scopes: Vec::new(), slots: 0, most: 0 };
     let node = planner.plan(&checked.expr)?;
     Ok((node, planner.most))
 }
@@ -27,7 +27,7 @@ pub(crate) fn plan(checked: &Checked, variables: &[Arc<str>], release: &AskedRel
 struct Planner<'a> {
     checked: &'a Checked,
     variables: &'a [Arc<str>],
-    release: &'a AskedRelease,
+    language: &'a Language,
     scopes: Vec<Scope>,
     slots: usize,
     most: usize,
@@ -59,7 +59,7 @@ impl Planner<'_> {
                     return self.ident(expr);
                 }
                 let operand = self.plan(operand)?;
-                let mut attr = as_attr(operand, self.release);
+                let mut attr = as_attr(operand, self.language);
                 let field = Value::String(Text::Shared(field.clone()));
                 if *test_only {
                     attr.push(Qualifier { kind: QualifierKind::Present(field), optional: false });
@@ -122,7 +122,7 @@ impl Planner<'_> {
             return Err("unsupported expr".to_owned());
         };
         if matches!(self.checked.ty(expr.id), Type::Type(_)) && !self.is_variable(name) {
-            let ty = decls::named_type(name, self.release).unwrap_or_else(|| Type::Struct(name.clone()));
+            let ty = decls::named_type(name, self.language).unwrap_or_else(|| Type::Struct(name.clone()));
             return Ok(Node::Const(Value::Type(plain(ty))));
         }
         if &**name == "google.protobuf.NullValue.NULL_VALUE" {
@@ -142,16 +142,16 @@ impl Planner<'_> {
                 return Attr::Accu {
                     slot: scope.accu.1,
                     init: scope.accu.2.clone(),
-                    release: self.release.clone(),
+                    language: self.language.clone(),
                     path: Vec::new(),
                 };
             }
             if let Some((_, slot)) = scope.vars.iter().find(|(own, _)| own == name) {
-                return Attr::Local { slot: *slot, release: self.release.clone(), path: Vec::new() };
+                return Attr::Local { slot: *slot, language: self.language.clone(), path: Vec::new() };
             }
         }
         let index = self.variables.iter().position(|own| own == name);
-        Attr::Variable { name: name.clone(), index, release: self.release.clone(), path: Vec::new() }
+        Attr::Variable { name: name.clone(), index, language: self.language.clone(), path: Vec::new() }
     }
 
     fn call(&mut self, expr: &Expr, function: &Called, target: Option<&Expr>, args: &[Expr]) -> Planned {
@@ -159,13 +159,13 @@ impl Planner<'_> {
         for arg in target.into_iter().chain(args) {
             planned.push(self.plan(arg)?);
         }
-        let Some(function) = function.known().filter(|function| function.exists_in(self.release)) else {
+        let Some(function) = function.known().filter(|function| function.exists_in(self.language)) else {
             return Err(format!("no such overload: {}", &**function));
         };
         let name = function.name;
         if let (Name::Conditional, [_, _, _]) = (name, planned.as_slice()) {
-            let no = planned.pop().map(|node| as_attr(inner(node), self.release));
-            let yes = planned.pop().map(|node| as_attr(inner(node), self.release));
+            let no = planned.pop().map(|node| as_attr(inner(node), self.language));
+            let yes = planned.pop().map(|node| as_attr(inner(node), self.language));
             if let (Some(yes), Some(no), Some(condition)) = (yes, no, planned.pop()) {
                 let (condition, yes, no) = (Box::new(condition), Box::new(yes), Box::new(no));
                 return Ok(Node::Attr(Attr::Choice { condition, yes, no }));
@@ -183,7 +183,7 @@ impl Planner<'_> {
             (Name::NotEquals, Ok(sides)) => return Ok(Node::Equal { not: true, sides }),
             (Name::Index | Name::OptionalIndex | Name::OptionalSelect, Ok(pair)) => {
                 let [operand, index] = *pair;
-                return index_of(operand, index, name != Name::Index, self.release);
+                return index_of(operand, index, name != Name::Index, self.language);
             }
             (Name::OptionalOr | Name::OrValue, Ok(sides)) => {
                 return Ok(Node::OptionalOr { value: name == Name::OrValue, sides });
@@ -196,7 +196,7 @@ impl Planner<'_> {
             [one] => Some(*one),
             _ => None,
         };
-        call_of(function, overload, planned, self.release)
+        call_of(function, overload, planned, self.language)
     }
 }
 
@@ -205,7 +205,7 @@ fn call_of(
     function: &'static Function,
     overload: Option<&'static Overload>,
     args: Vec<Node>,
-    release: &AskedRelease,
+    language: &Language,
 ) -> Planned {
     let name = function.name;
     let kind = if let Some(singleton) = standard::singleton(name) {
@@ -223,7 +223,7 @@ fn call_of(
                 early: args.len() > 2 || name == Name::Format,
             },
             None => {
-                CallKind::Dispatch(function.overloads.iter().filter(|overload| overload.exists_in(release)).collect())
+                CallKind::Dispatch(function.overloads.iter().filter(|overload| overload.exists_in(language)).collect())
             }
         }
     };
@@ -254,9 +254,9 @@ fn call_of(
             | Name::Uint
     );
     let is_const = matches!(args.as_slice(), [Node::Const(_)]);
-    let charge = overload.map_or(function.charge, |overload| overload.charge).in_release(release);
-    let release = matches!(name, Name::IndexOf | Name::LastIndexOf).then(|| release.clone());
-    let node = Node::Call(Box::new(Call { function, charge, args, kind, release }));
+    let charge = overload.map_or(function.charge, |overload| overload.charge).in_release(language);
+    let language = matches!(name, Name::IndexOf | Name::LastIndexOf).then(|| language.clone());
+    let node = Node::Call(Box::new(Call { function, charge, args, kind, language }));
     if folds && is_const {
         return match run::constant(&node) {
             Value::Error(error) => Err(error.to_string()),
@@ -341,8 +341,8 @@ fn owning(step: Node, accu: usize) -> Node {
         }
         Node::Attr(Attr::Choice { condition, yes, no }) => {
             let yes = match *yes {
-                Attr::Relative { operand, release, path } if path.is_empty() => {
-                    Attr::Relative { operand: Box::new(owning(*operand, accu)), release, path }
+                Attr::Relative { operand, language, path } if path.is_empty() => {
+                    Attr::Relative { operand: Box::new(owning(*operand, accu)), language, path }
                 }
                 other => other,
             };
@@ -353,22 +353,22 @@ fn owning(step: Node, accu: usize) -> Node {
 }
 
 /// Returns a node as an attribute to which qualifiers can be added.
-fn as_attr(node: Node, release: &AskedRelease) -> Attr {
+fn as_attr(node: Node, language: &Language) -> Attr {
     match node {
         Node::Attr(attr) => attr,
-        other => Attr::Relative { operand: Box::new(other), release: release.clone(), path: Vec::new() },
+        other => Attr::Relative { operand: Box::new(other), language: language.clone(), path: Vec::new() },
     }
 }
 
 /// Plans the access to an element of a list or a map.
-fn index_of(operand: Node, index: Node, optional: bool, release: &AskedRelease) -> Planned {
-    let mut attr = as_attr(operand, release);
+fn index_of(operand: Node, index: Node, optional: bool, language: &Language) -> Planned {
+    let mut attr = as_attr(operand, language);
     let kind = match index {
         Node::Const(
             value @ (Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)),
         ) => QualifierKind::Const(value),
         Node::Const(value) => return Err(format!("invalid qualifier type: {}", print::go_type(&value))),
-        other => QualifierKind::Attr(Arc::new(as_attr(other, release))),
+        other => QualifierKind::Attr(Arc::new(as_attr(other, language))),
     };
     attr.push(Qualifier { kind, optional });
     Ok(Node::Attr(attr))

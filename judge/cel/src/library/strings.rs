@@ -6,7 +6,7 @@
 #![allow(clippy::cast_sign_loss)]
 
 use crate::limits::MAX_TEXT;
-use crate::release::{AskedRelease, Change};
+use crate::release::{Change, Language};
 use crate::value::{Text, Value, print};
 
 /// Returns the error of a call that would build a string of more than [`MAX_TEXT`] bytes.
@@ -59,7 +59,7 @@ pub(crate) fn refused_offset<'a>(
     part: &str,
     offset: Option<i64>,
     is_last: bool,
-    release: &AskedRelease,
+    language: &Language,
 ) -> Option<Value<'a>> {
     let length = crate::value::chars(text) as i64;
     let begin = offset.unwrap_or(if is_last { length - 1 } else { 0 });
@@ -69,7 +69,7 @@ pub(crate) fn refused_offset<'a>(
         ..0 if offset.is_none() => Change::LastIndexInEmpty,
         _ => return None,
     };
-    (!release.has(change)).then(|| out_of_range(begin))
+    (!language.has(change)).then(|| out_of_range(begin))
 }
 
 pub(crate) fn last_index_of<'a>(text: &str, part: &str, offset: Option<i64>) -> Value<'a> {

@@ -1,10 +1,10 @@
 //! The macros and the syntax that a release has in addition to the standard ones.
 
-use crate::release::{AskedRelease, Change};
+use crate::release::{Change, Language};
 
 /// The macros and the syntax of a release in addition to the standard ones.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Macros<'r>(pub(crate) &'r AskedRelease);
+pub(crate) struct Macros<'r>(pub(crate) &'r Language);
 
 impl Macros<'_> {
     /// `a.?b`, `a[?b]`, `[?a]`, `{?a: b}`, `optMap`, `optFlatMap`.

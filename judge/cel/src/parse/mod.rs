@@ -14,7 +14,7 @@ mod unescape;
 use crate::ast::{Expr, Id, Kind};
 use crate::issue::{Issues, Reports};
 use crate::limits::MAX_SOURCE;
-use crate::release::{AskedRelease, Change};
+use crate::release::{Change, Language};
 use dialect::Macros;
 pub(crate) use lexer::RESERVED;
 use syntax::Reader;
@@ -91,7 +91,7 @@ impl Places {
 }
 
 /// Parses an expression.
-pub(crate) fn parse(text: &str, release: &AskedRelease) -> Result<Parsed, Issues> {
+pub(crate) fn parse(text: &str, language: &Language) -> Result<Parsed, Issues> {
     let source: Vec<char> = text.chars().collect();
     let mut issues = Reports::default();
     if source.len() > MAX_SOURCE {
@@ -102,15 +102,15 @@ pub(crate) fn parse(text: &str, release: &AskedRelease) -> Result<Parsed, Issues
         return Err(issues.of(text));
     }
     let mut places = Places::new(&source);
-    let macros = Macros(release);
+    let macros = Macros(language);
     let (tokens, unrecognized) = lexer::lex(&source, macros);
     let read = if unrecognized.is_empty() { Reader::read(&tokens).ok() } else { None };
     let syntax = read.or_else(|| {
         let (reports, syntax) = recovery::recover(&source, &tokens, &unrecognized, macros);
         for (at, message) in reports {
             // Upstream's lexer puts the end of an empty source before its beginning.
-            let at = if source.is_empty() && release.has(Change::PlaceOfNothing) { Some(NOWHERE) } else { at };
-            let is_plain = !message.contains('%') || release.has(Change::PlainSyntaxErrors);
+            let at = if source.is_empty() && language.has(Change::PlaceOfNothing) { Some(NOWHERE) } else { at };
+            let is_plain = !message.contains('%') || language.has(Change::PlainSyntaxErrors);
             let message = if is_plain { message } else { percent::without_arguments(&message) };
             issues.report(at.map_or((-1, -1), |at| places.of_offset(at)), message);
         }

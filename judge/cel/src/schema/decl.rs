@@ -5,7 +5,7 @@
 
 use super::{MAX_REQUEST, escape};
 use crate::cost::{Range, Sizes};
-use crate::release::{AskedRelease, Change};
+use crate::release::{Change, Language};
 use crate::types::Type;
 use kubeshape_schema::compact::Identity;
 use kubeshape_schema::nearest;
@@ -308,7 +308,7 @@ impl DeclType {
 }
 
 impl Sizes for DeclType {
-    fn size(&self, path: &[&str], release: &AskedRelease) -> Option<Range> {
+    fn size(&self, path: &[&str], language: &Language) -> Option<Range> {
         let mut node = self;
         for name in path.get(1..)? {
             node = match (*name, &node.shape) {
@@ -320,7 +320,7 @@ impl Sizes for DeclType {
             };
         }
         let most = match node.before {
-            Some((change, before)) if !release.has(change) => before,
+            Some((change, before)) if !language.has(change) => before,
             _ => node.max_elements,
         };
         Some(Range { min: 0, max: u64::try_from(most).unwrap_or(0) })

@@ -29,7 +29,7 @@ fn an_error_is_shown_at_its_location() {
 #[test]
 fn integers_are_durations_before_1_37() {
     let outcome = |minor, source: &str| {
-        let ast = Env::new(Release::stored(minor)).compile(source).map_err(|issues| {
+        let ast = Env::new(Release::nearest(minor)).compile(source).map_err(|issues| {
             let text = issues.to_string();
             text.lines().next().unwrap_or_default().to_owned()
         })?;
@@ -48,7 +48,7 @@ fn integers_are_durations_before_1_37() {
 #[test]
 fn an_offset_after_the_end_is_an_error_before_1_32() {
     let outcome = |minor, source: &str| {
-        let ast = Env::new(Release::stored(minor)).compile(source).map_err(|issues| issues.to_string())?;
+        let ast = Env::new(Release::nearest(minor)).compile(source).map_err(|issues| issues.to_string())?;
         ast.program()?.evaluate([], 1_000_000).result.map(|value| format!("{value:?}"))
     };
     let none = Ok("Int(-1)".to_owned());
@@ -65,7 +65,7 @@ fn an_offset_after_the_end_is_an_error_before_1_32() {
 #[test]
 fn messages_about_optionals_and_about_nothing_depend_on_the_release() {
     let first = |minor, source: &str| {
-        let issues = Env::new(Release::stored(minor)).compile(source).expect_err(source);
+        let issues = Env::new(Release::nearest(minor)).compile(source).expect_err(source);
         issues.to_string().lines().next().unwrap_or_default().to_owned()
     };
     assert!(first(30, "optional.of(1) + 1").ends_with("'_+_' applied to '(optional(int), int)'"));
@@ -76,7 +76,7 @@ fn messages_about_optionals_and_about_nothing_depend_on_the_release() {
 
 #[test]
 fn a_literal_that_a_function_refuses_does_not_compile() {
-    let issues = |source: &str| Env::new(Release::stored(36)).compile(source).map_err(|issues| issues.to_string());
+    let issues = |source: &str| Env::new(Release::nearest(36)).compile(source).map_err(|issues| issues.to_string());
     for (source, function) in [
         ("timestamp(null)", "timestamp"),
         ("timestamp('soon')", "timestamp"),
@@ -111,8 +111,8 @@ fn deep_nesting_is_refused() {
 
 #[test]
 fn functions_appear_with_their_release() {
-    assert!(Env::new(Release::stored(32)).compile("semver('1.2.3')").is_err());
-    assert!(Env::new(Release::stored(33)).compile("semver('1.2.3')").is_ok());
+    assert!(Env::new(Release::nearest(32)).compile("semver('1.2.3')").is_err());
+    assert!(Env::new(Release::nearest(33)).compile("semver('1.2.3')").is_ok());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Advice about CEL rules that pass or fail unexpectedly.
 
-use kubeshape_cel::RuleEnv;
+use kubeshape_cel::{Language, RuleEnv};
 use kubeshape_schema::{Additional, Code, Flags, Items, Note, Property, Schema};
 use kubeshape_validate::Release;
 use kubeshape_yaml::Document;
@@ -102,9 +102,9 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Returns the newest release, which has every function.
-fn newest() -> kubeshape_cel::Release {
-    kubeshape_cel::Release::new_expressions(u8::try_from(Release::NEWEST.minor()).unwrap_or(u8::MAX))
+/// Returns the language of new expressions in the newest release.
+fn newest() -> Language {
+    Language::new_expressions(Release::NEWEST)
 }
 
 /// Returns whether a client can remove a property: it is not required and has no default.

@@ -18,7 +18,7 @@ pub use declared::{Declared, KindKey, KindTag, declared, of_type, tags};
 pub use kubeshape_discovery::deprecated::{CustomVersion, best, custom_warning};
 
 /// The newest release in the table.
-pub const NEWEST: Version = Version { major: 1, minor: Release::NEWEST.minor() };
+pub const NEWEST: Version = Version { major: 1, minor: Release::NEWEST.minor() as u32 };
 
 const BUILT_IN: &str = include_str!("builtin.txt");
 

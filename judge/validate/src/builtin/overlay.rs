@@ -103,7 +103,7 @@ struct StepChange {
     /// The field without which the steps do nothing; `None` if they concern every value of the struct.
     field: Option<String>,
     /// The first minor release that has or does not have the step.
-    since: u32,
+    since: u8,
 }
 
 /// The steps of one struct.
@@ -196,7 +196,7 @@ impl Overlay {
 
     /// Returns the changes of steps and rules in all releases: the index of the struct, the field without which they do
     /// nothing, and the first minor release after the change.
-    pub(super) fn changes(&self) -> impl Iterator<Item = (usize, Option<&str>, u32)> {
+    pub(super) fn changes(&self) -> impl Iterator<Item = (usize, Option<&str>, u8)> {
         self.changes.iter().map(|change| (change.at, change.field.as_deref(), change.since))
     }
 

@@ -5,7 +5,7 @@ use super::options::Options;
 use super::rules::{Declared, ExpressionCost, RULE_COST_LIMIT, SCHEMA_COST_LIMIT, SELF_TYPE, Scope, Step};
 use crate::metadata::place;
 use crate::release::AskedRelease;
-use kubeshape_cel::{Ast, DeclType, RuleEnv, Sizes, declares_metadata, escape};
+use kubeshape_cel::{Ast, DeclType, Language, RuleEnv, Sizes, declares_metadata, escape};
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Flags, Schema, Type};
 use kubeshape_structural::written::Validation;
@@ -266,7 +266,7 @@ impl Anamnesis<'_> {
 
     fn rules(&mut self, scope: &Scope<'_>, decl: &Arc<DeclType>, path: &str, above: &[usize], others: &[Junctor<'_>]) {
         let schema = scope.schema;
-        let env = RuleEnv::of_type(decl, self.options.release.of_new_expressions(), SELF_TYPE);
+        let env = RuleEnv::of_type(decl, Language::new_expressions(&self.options.release), SELF_TYPE);
         let at = place(self.document.node(schema.at), "x-kubernetes-validations");
         for (i, rule) in schema.extra().validations.iter().enumerate() {
             let path = format!("{path}.x-kubernetes-validations[{i}]");
@@ -438,9 +438,9 @@ struct Dependencies<'d> {
 }
 
 impl Sizes for Dependencies<'_> {
-    fn size(&self, path: &[&str], release: &kubeshape_cel::AskedRelease) -> Option<kubeshape_cel::Range> {
+    fn size(&self, path: &[&str], language: &Language) -> Option<kubeshape_cel::Range> {
         let steps = path.get(1..)?.iter().map(|step| (*step).to_owned()).collect();
-        let size = self.decl.size(path, release);
+        let size = self.decl.size(path, language);
         if size.is_some() {
             self.paths.borrow_mut().insert(steps);
         }
@@ -469,9 +469,9 @@ struct Seen<'s> {
 }
 
 impl Sizes for Seen<'_> {
-    fn size(&self, path: &[&str], release: &kubeshape_cel::AskedRelease) -> Option<kubeshape_cel::Range> {
+    fn size(&self, path: &[&str], language: &Language) -> Option<kubeshape_cel::Range> {
         let Seen { state, expression, names } = self;
-        let size = expression.decl.size(path, release)?;
+        let size = expression.decl.size(path, language)?;
         let key = path.get(1..).map(key)?;
         let bound = expression.sizes.get(&key).and_then(|number| {
             let bound = state.bounds[*number]?;

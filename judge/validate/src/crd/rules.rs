@@ -7,7 +7,7 @@ use super::model::Definition;
 use super::options::Options;
 use crate::metadata::place;
 use crate::release::{AskedRelease, Change};
-use kubeshape_cel::{CheckedRule, DeclType, RuleEnv, escape};
+use kubeshape_cel::{CheckedRule, DeclType, Language, RuleEnv, escape};
 use kubeshape_schema::field::{Error, Errors, Path};
 use kubeshape_schema::{Flags, Rule, Schema, Type};
 use kubeshape_structural::written::Validation;
@@ -341,13 +341,13 @@ struct Under<'e, 'o> {
 
 impl Under<'_, '_> {
     fn env(self, release: &AskedRelease, stored: bool) -> RuleEnv {
-        let release = if stored { release.of_stored_expressions() } else { release.of_new_expressions() };
-        RuleEnv::of_type(self.declared, release, SELF_TYPE)
+        let language = if stored { Language::stored(release) } else { Language::new_expressions(release) };
+        RuleEnv::of_type(self.declared, language, SELF_TYPE)
     }
 
     /// Returns the cost of one evaluation. It does not depend on the functions that exist.
     fn cost(self, rule: &CheckedRule) -> u64 {
-        rule.max_cost(self.declared, self.options.release.of_stored_expressions())
+        rule.max_cost(self.declared, Language::stored(&self.options.release))
     }
 }
 

@@ -5,7 +5,7 @@ pub(super) mod walk;
 
 use crate::crd::field_path;
 use crate::release::{AskedRelease, Change};
-use kubeshape_cel::{DeclType, Program, RuleEnv, escape::escape};
+use kubeshape_cel::{DeclType, Language, Program, RuleEnv, escape::escape};
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Flags, Rule, Schema};
 use kubeshape_value::{Stop, Value};
@@ -266,7 +266,7 @@ impl<'a> Node<'a> {
     fn compiled(&self, release: &AskedRelease) -> Option<&Compiled> {
         let decl = self.decl.as_ref()?;
         Some(self.compiled.get_or_init(|| {
-            let env = RuleEnv::of_type(decl, release.of_stored_expressions(), TYPE_NAME);
+            let env = RuleEnv::of_type(decl, Language::stored(release), TYPE_NAME);
             let rules: Vec<_> = self.sources.iter().map(|source| source.compile(&env, release)).collect();
             let uses = |rule: &CompiledRule| matches!(rule, CompiledRule::Ready(rule) if rule.uses_old_self);
             Compiled { uses_old_self: rules.iter().any(uses), rules }

@@ -6,7 +6,7 @@ use kubeshape_validate::builtin::BuiltInKind;
 use kubeshape_value::ToValue;
 use serde_json::{Value, json};
 
-fn errors_in(minor: u32, group: &str, kind: &str, object: &Value) -> Vec<String> {
+fn errors_in(minor: u8, group: &str, kind: &str, object: &Value) -> Vec<String> {
     let arena = Bump::new();
     let kind = BuiltInKind::new(group, kind, Release::new(minor).unwrap()).unwrap();
     let judged = kind.create(object.to_value(&arena), None, &arena);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 fn strategy(api_version: &str, kind: &str) -> Strategy {
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let path = if group.is_empty() { format!("api/{version}") } else { format!("apis/{api_version}") };
-    let release: kubeshape_builtin::Release = "1.36".parse().unwrap();
+    let release: kubeshape_builtin::BuiltInDocuments = "1.36".parse().unwrap();
     let document = release.api().openapi_v3(&path).expect("a document");
     let mut tape = Tape::new();
     Stream::new(document.as_bytes(), Limits::default()).unwrap().next(&mut tape).unwrap().unwrap();

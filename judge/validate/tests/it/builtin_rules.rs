@@ -17,7 +17,7 @@ fn strategy(api_version: &str, kind: &str, definition: &str) -> Strategy {
 fn strategy_in(rules: Release, api_version: &str, kind: &str, definition: &str) -> Strategy {
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let path = if group.is_empty() { format!("api/{version}") } else { format!("apis/{api_version}") };
-    let release: kubeshape_builtin::Release = format!("1.{}", rules.minor()).parse().unwrap();
+    let release = kubeshape_builtin::BuiltInDocuments::try_from(rules).unwrap();
     let document = release.api().openapi_v3(&path).expect("a document");
     let mut tape = Tape::new();
     Stream::new(document.as_bytes(), Limits::default()).unwrap().next(&mut tape).unwrap().unwrap();

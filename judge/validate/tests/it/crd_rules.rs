@@ -10,7 +10,7 @@ fn sized(schema: &str) -> String {
     TAB.replace("{type: integer, maximum: 3}", schema)
 }
 
-fn release(minor: u32) -> Release {
+fn release(minor: u8) -> Release {
     Release::new(minor).unwrap()
 }
 

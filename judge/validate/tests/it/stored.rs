@@ -1,6 +1,6 @@
 //! Objects of built-in kinds as a server stores them: types, defaults and strategies.
 
-use kubeshape_builtin::Release as Documents;
+use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_schema::Bump;
 use kubeshape_validate::Release;
 use kubeshape_validate::builtin::{Assigned, Strategy};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Returns the kind in the newest documents.
 fn strategy(path: &str, group: &str, version: &str, kind: &str) -> Strategy {
-    let documents: Documents = "1.36".parse().unwrap();
+    let documents: BuiltInDocuments = "1.36".parse().unwrap();
     let document = documents.api().openapi_v3(path).unwrap();
     let mut tape = Tape::new();
     Stream::new(document.as_bytes(), Limits::default()).unwrap().next(&mut tape).unwrap().unwrap();

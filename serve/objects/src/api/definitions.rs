@@ -132,7 +132,7 @@ impl Api {
     /// ```
     /// use kubeshape_objects::{Api, Documents, Moment, Request, store::Store};
     ///
-    /// let release = kubeshape_builtin::Release::newest().api();
+    /// let release = kubeshape_builtin::BuiltInDocuments::newest().api();
     /// let path = "apis/apiextensions.k8s.io/v1";
     /// let api = Api::default().with_documents(Documents::new([(path, release.openapi_v3(path).unwrap().into())]));
     /// let mut store = Store::default();

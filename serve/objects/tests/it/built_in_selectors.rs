@@ -1,6 +1,5 @@
 //! Field selectors of built-in kinds: each has a list of its own, and its own words for other fields.
 
-use kubeshape_builtin::Release as BuiltIn;
 use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, Documents, Moment, Request};
 use kubeshape_registry::{Object, Registry, Release, Settings};
@@ -12,9 +11,9 @@ struct Server {
 }
 
 impl Server {
-    fn of(minor: u32) -> Server {
+    fn of(minor: u8) -> Server {
         let release = Release::new(minor).unwrap();
-        let api = BuiltIn::try_from(release).unwrap().api();
+        let api = kubeshape_builtin::BuiltInDocuments::try_from(release).unwrap().api();
         let documents =
             api.openapi_v3_of(|_| true).into_iter().map(|(path, document)| (path.to_owned(), document.into()));
         let documents = Documents::new(documents.collect::<Vec<_>>());

@@ -1,6 +1,5 @@
 //! What follows from deletions: dependents, and the objects of namespaces.
 
-use kubeshape_builtin::Release;
 use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, Documents, Moment, Request, Todo};
 use kubeshape_smd::managed::Time;
@@ -21,7 +20,7 @@ struct Server {
 
 impl Server {
     fn new() -> Server {
-        let text = Release::newest().api().openapi_v3("api/v1").unwrap();
+        let text = kubeshape_builtin::BuiltInDocuments::newest().api().openapi_v3("api/v1").unwrap();
         let api = Api::default().with_documents(Documents::new([("api/v1", text.into())]));
         let mut server =
             Server { api, store: Store::default(), portion: usize::MAX, portions: usize::MAX, todo: Todo::default() };

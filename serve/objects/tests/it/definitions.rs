@@ -15,7 +15,7 @@ struct Server {
 
 impl Server {
     fn new() -> Server {
-        let release = kubeshape_builtin::Release::newest().api();
+        let release = kubeshape_builtin::BuiltInDocuments::newest().api();
         let documents = [
             "apis/apiextensions.k8s.io/v1",
             "api/v1",

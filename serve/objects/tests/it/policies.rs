@@ -15,7 +15,7 @@ struct Server {
 
 impl Server {
     fn new() -> Server {
-        let release = kubeshape_builtin::Release::newest().api();
+        let release = kubeshape_builtin::BuiltInDocuments::newest().api();
         let paths = ["api/v1", "apis/admissionregistration.k8s.io/v1"];
         let documents = paths.map(|path| (path, release.openapi_v3(path).unwrap().into()));
         Server { api: Api::default().with_documents(Documents::new(documents)), store: Store::default() }

@@ -38,7 +38,7 @@ struct Core {
 
 impl Core {
     fn new() -> Core {
-        let release = kubeshape_builtin::Release::newest().api();
+        let release = kubeshape_builtin::BuiltInDocuments::newest().api();
         let documents = ["apis/apiextensions.k8s.io/v1", "api/v1", "apis/apps/v1"]
             .map(|path| (path, release.openapi_v3(path).expect("a document").into()));
         Core { api: Api::default().with_documents(Documents::new(documents)), store: Store::default() }

@@ -54,7 +54,7 @@ fn object(metadata: Value, rest: Value) -> Value {
     object
 }
 
-fn api(minor: u32) -> Api {
+fn api(minor: u8) -> Api {
     let release = Release::new(minor).unwrap();
     let mut registry = Registry::new(Settings::of(release));
     let limits = kubeshape_input::Limits::default();
@@ -83,11 +83,11 @@ fn told(reply: &Reply) -> Vec<String> {
     told
 }
 
-fn created(minor: u32, object: &Value) -> Vec<String> {
+fn created(minor: u8, object: &Value) -> Vec<String> {
     told(&send(&api(minor), &mut Store::default(), "POST", ALL, &object.to_string()))
 }
 
-fn updated(minor: u32, old: &Value, new: &Value, suffix: &str) -> Vec<String> {
+fn updated(minor: u8, old: &Value, new: &Value, suffix: &str) -> Vec<String> {
     let api = api(minor);
     let mut old = old.clone();
     for (key, value) in [("resourceVersion", "1"), ("namespace", "default"), ("uid", "u")] {
@@ -102,7 +102,7 @@ fn updated(minor: u32, old: &Value, new: &Value, suffix: &str) -> Vec<String> {
 }
 
 /// Checks that the answers change with a release, and with no other.
-fn changes(since: u32, before: &[&str], after: &[&str], answer: impl Fn(u32) -> Vec<String>) {
+fn changes(since: u8, before: &[&str], after: &[&str], answer: impl Fn(u8) -> Vec<String>) {
     for release in Release::all() {
         let minor = release.minor();
         assert_eq!(answer(minor), if minor < since { before } else { after }, "1.{minor}");
@@ -164,7 +164,7 @@ fn what_an_update_leaves_alone_is_ratcheted() {
 fn errors_about_a_status_have_the_whole_path_since_1_31_and_are_ratcheted_since_1_33() {
     let old = object(json!({}), json!({"status": {"phase": "up"}}));
     let new = object(json!({}), json!({"status": {"phase": "down"}}));
-    let first = |minor: u32| updated(minor, &old, &new, "/status")[0].clone();
+    let first = |minor: u8| updated(minor, &old, &new, "/status")[0].clone();
     let rest = r#"Unsupported value: "down": supported values: "up""#;
     assert_eq!(first(30), format!("phase: {rest}"));
     assert_eq!(first(31), format!("status.phase: {rest}"));
@@ -255,7 +255,7 @@ fn an_update_names_its_object_and_drops_repeated_owners() {
 
 #[test]
 fn malformed_patches_are_refused_before_their_object_is_looked_up_since_1_37() {
-    let patched = |minor: u32, content_type: &str, query: &str, body: &str| {
+    let patched = |minor: u8, content_type: &str, query: &str, body: &str| {
         let path = format!("{ALL}/missing");
         let request =
             Request { method: "PATCH", path: &path, query, content_type, body: body.as_bytes(), ..Request::default() };

@@ -37,7 +37,7 @@ const SETS: &str = "/apis/apps/v1/namespaces/example/replicasets";
 
 impl Core {
     fn new() -> Core {
-        let api = kubeshape_builtin::Release::newest().api();
+        let api = kubeshape_builtin::BuiltInDocuments::newest().api();
         let documents = ["api/v1", "apis/apps/v1"];
         let documents = documents.map(|path| (path, api.openapi_v3(path).expect("a built-in document").into()));
         let mut core = Core { api: Api::default().with_documents(Documents::new(documents)), store: Store::default() };

@@ -19,7 +19,7 @@ struct Server {
 
 impl Server {
     fn new(properties: &Value) -> Server {
-        let release = kubeshape_builtin::Release::newest().api();
+        let release = kubeshape_builtin::BuiltInDocuments::newest().api();
         let path = "apis/apiextensions.k8s.io/v1";
         let documents = [(path, release.openapi_v3(path).expect("a document").into())];
         let mut server =

@@ -20,7 +20,7 @@
 //! use serde_json::json;
 //!
 //! let mut registry = Registry::default();
-//! let release: kubeshape_builtin::Release = "1.36".parse().unwrap();
+//! let release: kubeshape_builtin::BuiltInDocuments = "1.36".parse().unwrap();
 //! for (path, document) in release.api().openapi_v3_of(|path| path == "api/v1") {
 //!     let read = kubeshape_input::read(path, document.as_bytes(), Default::default());
 //!     registry.set_built_in(path, read);

@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 
 /// Kinds of the core group, and those of policies.
 static KINDS: LazyLock<[Layer; 2]> = LazyLock::new(|| {
-    let api = kubeshape_builtin::Release::newest().api();
+    let api = kubeshape_builtin::BuiltInDocuments::newest().api();
     ["api/v1", "apis/admissionregistration.k8s.io/v1"].map(|path| {
         let document = api.openapi_v3(path).expect("a document");
         let mut registry = Registry::default();

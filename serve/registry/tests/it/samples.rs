@@ -1,17 +1,17 @@
 //! Samples of built-in kinds.
 
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_registry::{Gvk, Registry, Settings};
 use kubeshape_smd::{Bump, ToValue};
-use kubeshape_validate::Release as Rules;
+use kubeshape_validate::Release;
 
 fn registry() -> Registry {
-    registry_of(Release::newest())
+    registry_of(BuiltInDocuments::newest())
 }
 
-fn registry_of(release: Release) -> Registry {
-    let mut registry = Registry::new(Settings::of(release.into()));
-    let api = release.api();
+fn registry_of(documents: BuiltInDocuments) -> Registry {
+    let mut registry = Registry::new(Settings::of(documents.release()));
+    let api = documents.api();
     for (path, document) in api.openapi_v3_of(|_| true) {
         let read = kubeshape_input::read(path, document.as_bytes(), kubeshape_input::Limits::default());
         registry.set_built_in(path, read.without_lines());
@@ -25,7 +25,7 @@ fn samples_of_built_in_kinds_fit_their_types() {
     let mut made = 0;
     for kind in registry.kinds() {
         for maximal in [false, true] {
-            let sampled = kind.sample(maximal, Rules::NEWEST).expect("a sample");
+            let sampled = kind.sample(maximal, Release::NEWEST).expect("a sample");
             assert_eq!(sampled.problems, [], "{} {maximal}: {:#}", kind.gvk(), sampled.object);
             let arena = Bump::new();
             let decoded = kind.typed().expect("a type").decode(sampled.object.to_value(&arena));
@@ -40,13 +40,13 @@ fn samples_of_built_in_kinds_fit_their_types() {
 #[test]
 fn a_server_accepts_the_smallest_sample_of_every_stored_kind() {
     let (mut made, mut refused) = (0, Vec::new());
-    for release in [Release::all().next().expect("a release"), Release::newest()] {
-        let registry = registry_of(release);
+    for documents in [BuiltInDocuments::all().next().expect("a release"), BuiltInDocuments::newest()] {
+        let registry = registry_of(documents);
         for kind in registry.kinds().filter(|kind| kind.strategy().is_some()) {
-            let sampled = kind.sample(false, release.into()).expect("a sample");
+            let sampled = kind.sample(false, documents.release()).expect("a sample");
             assert!(sampled.is_judged);
             if !sampled.problems.is_empty() {
-                refused.push(format!("{release} {}: {:?}: {:#}", kind.gvk(), sampled.problems, sampled.object));
+                refused.push(format!("{documents} {}: {:?}: {:#}", kind.gvk(), sampled.problems, sampled.object));
             }
             made += 1;
         }
@@ -60,7 +60,7 @@ fn a_small_workload_has_the_fields_that_go_code_requires() {
     let registry = registry();
     let sample = |api_version, kind| {
         let kind = registry.kind(Gvk::new(api_version, kind)).expect("a kind");
-        let mut object = kind.sample(false, Rules::NEWEST).expect("a sample").object;
+        let mut object = kind.sample(false, Release::NEWEST).expect("a sample").object;
         object["spec"].take()
     };
     let template = serde_json::json!({

@@ -1,7 +1,7 @@
 //! Strategic merge patches: each rule with the results of apimachinery's `strategicpatch`.
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, clippy::indexing_slicing, missing_docs)]
 
-use kubeshape_builtin::Release;
+use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_registry::strategic::{Error, KUBECTL, ThreeWay, apply, three_way, two_way};
 use kubeshape_registry::{Gvk, Registry};
 use kubeshape_smd::value::Map;
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     let mut registry = Registry::default();
-    let release: Release = "1.36".parse().unwrap();
+    let release: BuiltInDocuments = "1.36".parse().unwrap();
     for (path, document) in release.api().openapi_v3_of(|path| ["api/v1", "apis/apps/v1"].contains(&path)) {
         registry
             .set_built_in(path, kubeshape_input::read(path, document.as_bytes(), kubeshape_input::Limits::default()));

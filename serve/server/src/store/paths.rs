@@ -42,7 +42,7 @@ pub(super) fn empty(base: &Documents, release: Release, tags: Tags, now: SystemT
             aggregated_core: Arc::new(core(b"", now)),
             aggregated: list(print::ETAG_HEAD, print::ETAG_TAIL),
         },
-        version: base.version.clone().unwrap_or_else(|| version(release.minor())),
+        version: base.version.clone().unwrap_or_else(|| version(release)),
         root_paths: base.root_paths.clone().into(),
     }
 }

@@ -3,6 +3,7 @@
 use crate::common::{endpoints, get, snapshot};
 use bytes::Bytes;
 use kubeshape_schema::Dialect;
+use kubeshape_schema::Release;
 use kubeshape_server::http::Http;
 use kubeshape_server::{Document, Emulation, EmulationError, Endpoints, LazyV2};
 use std::sync::Arc;
@@ -12,11 +13,11 @@ const JSON: &str = "application/json";
 const V2BETA1: &str = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 const V2: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
-fn release(minor: u16, gates: &[(&str, bool)], extensions: bool) -> Result<Http, EmulationError> {
+fn release(minor: u8, gates: &[(&str, bool)], extensions: bool) -> Result<Http, EmulationError> {
     let text = r#"{"swagger":"2.0","info":{"title":"only the base","version":"1"},"paths":{}}"#;
     let make = move || Ok(Arc::new(Document::new(Some(Dialect::V2), Bytes::from(text), crate::common::modified())));
     Ok(Http::new(Endpoints {
-        emulation: Some(Emulation::new(minor, gates)?),
+        emulation: Some(Emulation::new(Release::of_minor(minor), gates)?),
         v2_without_custom_resources: Some(Arc::new(LazyV2::new(Box::new(make)))),
         objects: None,
         pages: None,

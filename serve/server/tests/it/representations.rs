@@ -90,7 +90,8 @@ async fn without_extensions_responses_are_those_of_kube_apiserver() {
 
 #[tokio::test]
 async fn cbor_is_behind_its_gate() {
-    let emulation = Emulation::new(36, &[("CBORServingAndStorage", true)]).expect("a gate");
+    let emulation =
+        Emulation::new(kubeshape_schema::Release::of_minor(36), &[("CBORServingAndStorage", true)]).expect("a gate");
     let endpoints = Endpoints { emulation: Some(emulation), ..endpoints(snapshot(0), false) };
     let http = Http::new(with_note(10, endpoints));
     let answer = get(&http, ALL, &[("accept", "application/cbor")]).await;

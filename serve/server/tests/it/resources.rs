@@ -7,6 +7,7 @@ use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use kubeshape_objects::{Api, store::Store};
 use kubeshape_registry::Registry;
+use kubeshape_schema::Release;
 use kubeshape_server::http::Http;
 use kubeshape_server::{Emulation, Endpoints, Objects};
 use serde_json::{Value, json};
@@ -175,7 +176,7 @@ async fn a_watch_in_place_of_a_list_is_compressed_since_1_37() {
     const LIST: &str =
         "sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&resourceVersion=";
     let (endpoints, _objects) = with_objects(Store::default());
-    let of = |minor| Emulation::new(minor, &[]).ok();
+    let of = |minor| Emulation::new(Release::of_minor(minor), &[]).ok();
     let [old, new] = [36, 37].map(|minor| Http::new(Endpoints { emulation: of(minor), ..endpoints.clone() }));
     create(&new, "a").await;
     let later = tokio::spawn({

@@ -4,47 +4,47 @@ use super::Runner;
 use crate::eval::meter::Meter;
 use crate::eval::{Attr, Qualifier, QualifierKind};
 use crate::library::Kube;
-use crate::release::{AskedRelease, Change};
+use crate::release::{Change, Language};
 use crate::value::{List, Map, Value, print};
 
 impl<'a> Runner<'_, '_, 'a> {
     pub(super) fn attr(&mut self, attr: &'a Attr) -> Value<'a> {
         match attr {
-            Attr::Variable { name, index, release, path } => {
+            Attr::Variable { name, index, language, path } => {
                 let variables = self.variables;
                 match index.and_then(|index| variables.get(index)).and_then(Option::as_ref) {
                     Some(error @ Value::Error(_)) if !path.is_empty() => {
-                        pay!(self, u64::from(!release.has(Change::ErrorsEndPaths)));
+                        pay!(self, u64::from(!language.has(Change::ErrorsEndPaths)));
                         error.clone()
                     }
-                    Some(value) => self.qualified(value, path, release),
-                    None if self.is_lazy(name) => self.lazy_field(path, release),
+                    Some(value) => self.qualified(value, path, language),
+                    None if self.is_lazy(name) => self.lazy_field(path, language),
                     None => Value::error(format!("no such attribute(s): {name}")),
                 }
             }
-            Attr::Local { slot, release, path } => {
+            Attr::Local { slot, language, path } => {
                 if let Some(error @ Value::Error(_)) = &self.slots[*slot]
                     && !path.is_empty()
                 {
                     let error = error.clone();
-                    pay!(self, u64::from(!release.has(Change::ErrorsEndPaths)));
+                    pay!(self, u64::from(!language.has(Change::ErrorsEndPaths)));
                     return error;
                 }
-                self.local(*slot, path, release)
+                self.local(*slot, path, language)
             }
-            Attr::Accu { slot, init, release, path } => {
+            Attr::Accu { slot, init, language, path } => {
                 if self.slots[*slot].is_none() {
                     let value = self.eval(init);
                     self.slots[*slot] = Some(value);
                 }
-                self.local(*slot, path, release)
+                self.local(*slot, path, language)
             }
-            Attr::Relative { operand, release, path } => {
+            Attr::Relative { operand, language, path } => {
                 let value = self.eval(operand);
                 if path.is_empty() && !matches!(value, Value::Optional(_)) {
                     return value;
                 }
-                self.qualified(&value, path, release)
+                self.qualified(&value, path, language)
             }
             Attr::Choice { condition, yes, no } => match self.eval(condition) {
                 Value::Bool(true) => self.attr(yes),
@@ -60,7 +60,7 @@ impl<'a> Runner<'_, '_, 'a> {
     }
 
     /// Returns the value at a path whose first field is evaluated at its first use.
-    fn lazy_field(&mut self, path: &'a [Qualifier], release: &AskedRelease) -> Value<'a> {
+    fn lazy_field(&mut self, path: &'a [Qualifier], language: &Language) -> Value<'a> {
         let Some(([first, rest @ ..], lazy)) = Some(path).zip(self.lazy.as_mut()) else {
             return Value::no_such_overload();
         };
@@ -88,27 +88,29 @@ impl<'a> Runner<'_, '_, 'a> {
                 pay!(self, 1);
                 match (tests, first.optional) {
                     (true, false) => Value::Bool(true),
-                    (_, true) => self.qualified(&Value::some(value), rest, release),
-                    _ => self.qualified(&value, rest, release),
+                    (_, true) => self.qualified(&Value::some(value), rest, language),
+                    _ => self.qualified(&value, rest, language),
                 }
             }
         }
     }
 
-    pub(super) fn local(&mut self, slot: usize, path: &'a [Qualifier], release: &AskedRelease) -> Value<'a> {
+    pub(super) fn local(&mut self, slot: usize, path: &'a [Qualifier], language: &Language) -> Value<'a> {
         if path.is_empty() && !matches!(self.slots[slot], Some(Value::Optional(_))) {
             return self.slot(slot);
         }
         let value = self.slot(slot);
-        self.qualified(&value, path, release)
+        self.qualified(&value, path, language)
     }
 
     /// Returns the value at a path from a value.
-    fn qualified(&mut self, value: &Value<'a>, path: &'a [Qualifier], release: &AskedRelease) -> Value<'a> {
+    fn qualified(&mut self, value: &Value<'a>, path: &'a [Qualifier], language: &Language) -> Value<'a> {
         match value {
             Value::Error(_) => value.clone(),
             Value::Optional(None) => Value::Optional(None),
-            Value::Optional(Some(inner)) if release.has(Change::OptionalsKeepValues) => self.qualify(inner, true, path),
+            Value::Optional(Some(inner)) if language.has(Change::OptionalsKeepValues) => {
+                self.qualify(inner, true, path)
+            }
             Value::Optional(Some(inner)) => match through_go(inner, &mut self.meter) {
                 Ok(inner) => self.qualify(&inner, true, path),
                 Err(reason) => self.end(reason),

@@ -23,12 +23,12 @@ pub(super) fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>
             _ => Value::error(format!("Illegal regex: {error}")),
         });
     }
-    if let (Some(release), [Value::String(text), Value::String(part), rest @ ..]) = (&call.release, &*args)
+    if let (Some(language), [Value::String(text), Value::String(part), rest @ ..]) = (&call.language, &*args)
         && matches!(rest, [] | [Value::Int(_)])
         && let offset =
             rest.first().and_then(|offset| if let Value::Int(offset) = offset { Some(*offset) } else { None })
         && let Some(error) =
-            strings::refused_offset(text, part, offset, call.function.name == Name::LastIndexOf, release)
+            strings::refused_offset(text, part, offset, call.function.name == Name::LastIndexOf, language)
     {
         return error;
     }

@@ -597,14 +597,14 @@ mod tests {
     use super::{Stop, Walker};
     use crate::parse::dialect::Macros;
     use crate::parse::lexer;
-    use crate::release::Release;
+    use kubeshape_schema::Release;
 
     /// Returns the number of tokens, the steps of predictions, and the last error if a limit was exceeded.
     fn work(text: &str) -> (u64, u64, Option<String>) {
         let source: Vec<char> = text.chars().collect();
-        let release = Release::NEWEST.into();
-        let (tokens, unrecognized) = lexer::lex(&source, Macros(&release));
-        let mut walker = Walker::new(&source, &tokens, &unrecognized, Macros(&release));
+        let language = Release::NEWEST.into();
+        let (tokens, unrecognized) = lexer::lex(&source, Macros(&language));
+        let mut walker = Walker::new(&source, &tokens, &unrecognized, Macros(&language));
         let stopped = matches!(walker.walk(), Err(Stop));
         let last = walker.reports.last().filter(|_| stopped).map(|(_, text)| text.clone());
         (tokens.len() as u64, walker.cache.work, last)

@@ -90,7 +90,7 @@ fn steps_of(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Ste
 }
 
 /// Returns the minor number of the release in a member.
-fn minor(node: Node<'_>, key: &str) -> Option<u32> {
+fn minor(node: Node<'_>, key: &str) -> Option<u8> {
     node.get(key)?.text().strip_prefix("1.")?.parse().ok()
 }
 

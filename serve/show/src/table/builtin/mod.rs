@@ -60,7 +60,7 @@ pub(super) fn columns(group: &str, kind: &str, release: Release) -> Option<Vec<(
         let (kinds, since) = head.split_once(' ').unwrap_or((head, ""));
         kinds.split(',').any(is_of).then_some((since, lines))
     })?;
-    let has_columns = since.parse::<Release>().map_or(true, |since| since <= release);
+    let has_columns = since.parse::<Release>().map_or(true, |since| release.since(since.minor()));
     Some(if has_columns { lines.lines().filter_map(column).collect() } else { Vec::new() })
 }
 

@@ -25,7 +25,7 @@ fn list(node: Option<Node<'_>>, release: Release, problems: &mut Vec<String>) ->
 }
 
 fn rule(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Option<Rule> {
-    let minor = |key: &str| node.get(key)?.text().strip_prefix("1.")?.parse::<u32>().ok();
+    let minor = |key: &str| node.get(key)?.text().strip_prefix("1.")?.parse::<u8>().ok();
     let is_before = minor("since").is_some_and(|since| release.minor() < since);
     if is_before || minor("until").is_some_and(|until| release.minor() > until) {
         return None;

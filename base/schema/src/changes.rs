@@ -1,13 +1,11 @@
 //! The table of what changed with which release.
 
-/// Defines the enum `Change`, grouped by the release that made the changes. `since` is the type of releases, with a
-/// function that returns the release of a minor number.
+/// Defines the enum `Change`, grouped by the release that made the changes.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! changes {
     (
         $(#[doc = $of:literal])+
-        since: $release:ty = $of_minor:expr;
         $($minor:literal { $($(#[doc = $text:literal])+ $name:ident,)+ })+
     ) => {
         $(#[doc = $of])+
@@ -21,9 +19,8 @@ macro_rules! changes {
             pub const ALL: &[Change] = &[$($(Change::$name,)+)+];
 
             /// Returns the first release with the change.
-            pub fn since(self) -> $release {
-                let of_minor: fn(u8) -> $release = $of_minor;
-                of_minor(match self {
+            pub fn since(self) -> $crate::Release {
+                $crate::Release::of_minor(match self {
                     $($(Change::$name => $minor,)+)+
                 })
             }
@@ -33,6 +30,12 @@ macro_rules! changes {
                 match self {
                     $($(Change::$name => concat!($($text),+).trim_ascii(),)+)+
                 }
+            }
+        }
+
+        impl From<Change> for $crate::Release {
+            fn from(change: Change) -> $crate::Release {
+                change.since()
             }
         }
     };
