@@ -1,6 +1,6 @@
 //! Compares releases of Kubernetes: what changed in the files that our rules follow.
 
-use crate::run::{Result, output};
+use crate::run::Result;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,9 +77,26 @@ pub(crate) fn compare(release: &str) -> Result {
 fn download(module: &str, minor: u32) -> Result<PathBuf> {
     let major = u32::from(module == "kubernetes");
     let name = format!("k8s.io/{module}@v{major}.{minor}");
-    let json = output(Command::new("go").args(["mod", "download", "-json", &name]))?;
-    let module: serde_json::Value = serde_json::from_slice(&json)?;
-    Ok(module["Dir"].as_str().ok_or_else(|| format!("{name}: Go gave no folder"))?.into())
+    let go = Command::new("go").args(["mod", "download", "-json", &name]).output();
+    let output =
+        go.map_err(|error| format!("go: {error}; the modules are fetched with Go: https://go.dev/doc/install"))?;
+    Ok(folder(&name, minor, &output.stdout, &output.stderr)?)
+}
+
+/// Returns the folder in the output of `go mod download -json` for a module of a release.
+fn folder(name: &str, minor: u32, stdout: &[u8], stderr: &[u8]) -> std::result::Result<PathBuf, String> {
+    let answer: serde_json::Value = serde_json::from_slice(stdout).unwrap_or_default();
+    if let Some(folder) = answer["Dir"].as_str() {
+        return Ok(folder.into());
+    }
+    let stderr = String::from_utf8_lossy(stderr);
+    let why = answer["Error"].as_str().unwrap_or(stderr.trim());
+    let module = name.split('@').next().unwrap_or_default();
+    Err(format!(
+        "Go has no {name}, which belongs to Kubernetes 1.{minor}: {why}\n\
+         `go list -m -versions {module}` prints the versions that exist. If this one is missing, wait for the first \
+         version of the release, or name an older release. If it exists, check the network and GOPROXY."
+    ))
 }
 
 fn print_changes(old: &Path, new: &Path) -> Result {
@@ -137,4 +154,28 @@ fn go_files(folder: &Path) -> Result<BTreeSet<PathBuf>> {
 fn texts(source: &str) -> BTreeSet<&str> {
     let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     code.flat_map(|line| line.split('"').skip(1).step_by(2)).filter(|text| text.trim().contains(' ')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folder;
+
+    #[test]
+    fn a_missing_module_is_named_with_what_to_do() {
+        let of = |stdout: &str, stderr: &str| {
+            folder("k8s.io/api@v0.99", 99, stdout.as_bytes(), stderr.as_bytes())
+                .map(|found| found.display().to_string())
+        };
+        assert_eq!(of(r#"{"Dir": "/go/api"}"#, ""), Ok("/go/api".to_owned()));
+        let missing = of(r#"{"Error": "no matching versions for query \"v0.99\""}"#, "").expect_err("no module");
+        assert_eq!(
+            missing,
+            "Go has no k8s.io/api@v0.99, which belongs to Kubernetes 1.99: no matching versions for query \"v0.99\"\n\
+             `go list -m -versions k8s.io/api` prints the versions that exist. If this one is missing, wait for the \
+             first version of the release, or name an older release. If it exists, check the network and GOPROXY."
+        );
+        assert!(
+            of("", "go: no network\n").expect_err("no module").contains("Kubernetes 1.99: go: no network\n`go list")
+        );
+    }
 }

@@ -120,9 +120,15 @@ fn authorization(flags: &Flags) -> &'static str {
 
 /// Returns the files of the certificate and its key. Without them, they are created: in the folder of `--cert-dir`, or
 /// in a temporary one.
+///
+/// # Errors
+/// Only one of the files is given, or the new files cannot be written.
 fn certificate(flags: &Flags, address: &str) -> Result<(String, String, Option<tempfile::TempDir>), Fatal> {
-    if let (Some(certificate), Some(key)) = (flags.last("tls-cert-file"), flags.last("tls-private-key-file")) {
-        return Ok((certificate.to_owned(), key.to_owned(), None));
+    match (flags.last("tls-cert-file"), flags.last("tls-private-key-file")) {
+        (None, None) => {}
+        (Some(certificate), Some(key)) => return Ok((certificate.to_owned(), key.to_owned(), None)),
+        // `NewDynamicServingContentFromFiles` of `k8s.io/apiserver`
+        _ => return Err(Fatal::Usage("missing filename for serving cert".to_owned())),
     }
     let (folder, temporary) = if let Some(folder) = flags.last("cert-dir") {
         (PathBuf::from(folder), None)

@@ -54,6 +54,17 @@ fn help_names_the_flags_that_libraries_look_for() {
 }
 
 #[test]
+fn a_certificate_needs_its_key() {
+    let folder = Folder::new();
+    assets(&folder);
+    for flag in ["--tls-cert-file=a.crt", "--tls-private-key-file=a.key"] {
+        let refused = run(&folder, "kube-apiserver", &["--secure-port=0", flag]);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{flag}");
+        assert!(refused.err.contains("missing filename for serving cert"), "{flag}: {}", refused.err);
+    }
+}
+
+#[test]
 fn the_command_replaces_its_own_files_and_no_others() {
     let folder = Folder::new();
     assets(&folder);
