@@ -59,7 +59,7 @@ impl AskedRelease {
     }
 
     /// Records that only this release has the answer.
-    pub fn is_alone(&self) {
+    pub fn narrow_to_this(&self) {
         let minor = self.release.minor();
         self.answers.narrow(&(minor..=minor));
     }
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(one.range(), 0..=34);
         assert!(!one.same(Release::nearest(29)), "a question in preparation");
         assert!(one.same(Release::nearest(31)) && !one.same(Release::nearest(35)) && asked.same(Release::nearest(35)));
-        one.is_alone();
+        one.narrow_to_this();
         assert!(one.same(Release::nearest(34)) && !one.same(Release::nearest(33)));
         assert_eq!(asked.apart().range(), 0..=u8::MAX);
         assert!(asked.is_in(&(34..=36)) && !asked.is_in(&(35..=36)));

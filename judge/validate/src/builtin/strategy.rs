@@ -352,7 +352,7 @@ impl Strategy {
             let of_expressions = expressions(object, old, self.plain);
             if self.api_version.starts_with(ADMISSION) {
                 // The check does not say on which changes its result depends.
-                self.release.is_alone();
+                self.release.narrow_to_this();
             }
             found.errors.extend(of_expressions);
         }
