@@ -60,7 +60,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "STATUS", default_value = "established")]
     pub(crate) against_status: AgainstStatus,
 
-    /// Releases to ask: 1.30, a range such as 1.28..1.37 with both ends, or all [default: 1.37]
+    /// Releases to ask: 1.30, a range such as 1.28..1.37 with both ends, or all [default: that of a
+    /// cluster among the inputs, else 1.37]
     #[arg(long, value_name = "RELEASES")]
     pub(crate) kubernetes: Option<Releases>,
 

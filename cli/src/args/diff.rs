@@ -39,7 +39,8 @@ pub(crate) struct DiffArgs {
 
     /// Compare the built-in kinds of two releases of Kubernetes, such as 1.34 and 1.36, in place of OLD and NEW
     ///
-    /// With OLD and NEW: the release whose rules decide, such as --kubernetes=1.33 [default: the newest one].
+    /// With OLD and NEW: the release whose rules decide, such as --kubernetes=1.33 [default: that of a cluster among
+    /// them, else the newest one].
     #[arg(long, value_names = ["RELEASE", "NEW"], num_args = 1..=2, value_parser = super::known_release)]
     pub(crate) kubernetes: Vec<Release>,
 

@@ -20,7 +20,7 @@ pub(crate) struct TypeArgs {
     #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) schemas: Vec<PathBuf>,
 
-    /// Release of Kubernetes whose rules count, such as 1.34 [default: 1.37]
+    /// Release of Kubernetes whose rules count, such as 1.34 [default: that of the cluster in --schemas, else 1.37]
     ///
     /// If it is given, or if there is no --schemas, the built-in kinds of the release are known as well, from 1.31 on.
     /// A kind that --schemas defines is used instead of the built-in one.

@@ -48,7 +48,7 @@ pub(crate) struct UpgradeArgs {
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',')]
     pub(crate) stored: Vec<String>,
 
-    /// Release of the server, such as 1.33 [default: the newest one]
+    /// Release of the server, such as 1.33 [default: that of a cluster among OLD and NEW, else the newest one]
     #[arg(long, value_name = "RELEASE", value_parser = super::known_release)]
     pub(crate) kubernetes: Option<kubeshape_validate::Release>,
 

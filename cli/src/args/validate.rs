@@ -47,7 +47,8 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) schemas: Vec<PathBuf>,
 
-    /// Release of Kubernetes whose rules count, such as 1.34, or a range such as 1.31..1.37 [default: 1.37]
+    /// Release of Kubernetes whose rules count, such as 1.34, or a range such as 1.31..1.37
+    /// [default: that of the cluster in --schemas, else 1.37]
     ///
     /// The built-in kinds are those of the release (from 1.31 on). If --schemas has the OpenAPI document of a cluster,
     /// they are those of the document, unless a release is given. With a range, every release must take an object, and

@@ -13,6 +13,7 @@ pub(crate) use texts::answer;
 pub(crate) use worker::Worker;
 
 use crate::args::{AgainstStatus, CheckArgs, CheckLevel, OutputFormat, When};
+use crate::cluster;
 use crate::convert::{WINDOW, jobs, run_in_order};
 use crate::definitions::Definitions;
 use crate::error::Fatal;
@@ -77,7 +78,9 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     let mut ui = ui.reporting(args.report.formats(args.output_format));
     let filter = Filter::new(&args.walk)?;
     let limits = Limits::default();
-    let releases = args.kubernetes.unwrap_or_default();
+    let gathered = gather(&paths, None, &filter);
+    let of_cluster = || Some(cluster::release(&gathered.inputs)?.into());
+    let releases: Releases = args.kubernetes.or_else(of_cluster).unwrap_or_default();
     let mut policies = Policies::default();
     let (seen, names, counts) = (BTreeSet::new(), BTreeMap::new(), Counts::default());
     let writer = Stage::default();
@@ -111,7 +114,6 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
         is_exact: run.ui.has_format(OutputFormat::Json),
     };
 
-    let gathered = gather(&paths, None, &filter);
     for (path, why) in &gathered.unreadable {
         run.counts.unread = true;
         run.finding(&Finding::new(Code::Unreadable, why.as_str()).in_input(path.to_string_lossy()));

@@ -1,12 +1,13 @@
 //! `cluster:CONTEXT` as an input of any command: the CustomResourceDefinitions of a cluster, the documents of its other
 //! group versions, and its discovery.
 
-use crate::input::Input;
+use crate::input::{Input, Source};
+use kubeshape_input::{Document, Limits};
+use kubeshape_schema::Release;
 use std::path::{Path, PathBuf};
 #[cfg(feature = "cluster")]
 use {
     super::asked::{Asked, TIMEOUT, folder},
-    crate::input::Source,
     bytes::Bytes,
     kubeshape_client::{ClusterOptions, Pulled, Wanted},
     serde_json::Value,
@@ -34,6 +35,19 @@ pub(crate) fn context_of(argument: &Path) -> Option<&str> {
 pub(crate) fn inputs(context: &str, _: bool) -> Found {
     let why = "this kubeshape was built without clusters: build it with the feature `cluster`";
     Found { unreadable: vec![(PathBuf::from(format!("{PREFIX}{context}")), why.to_owned())], ..Found::default() }
+}
+
+/// Returns the release of the cluster that inputs come from, the newest if there are several. `None` if no input is of a
+/// cluster, or its release is unknown.
+pub(crate) fn release(inputs: &[Input]) -> Option<Release> {
+    let of = |input: &Input| {
+        let Source::Cluster(path, bytes) = &input.source else { return None };
+        let read = path
+            .ends_with("discovery/version")
+            .then(|| kubeshape_input::read(input.name(), bytes, Limits::default()))?;
+        read.documents.iter().find_map(Document::server_release)
+    };
+    inputs.iter().filter_map(of).max()
 }
 
 /// Fetches the documents of a cluster, from the cache if possible.

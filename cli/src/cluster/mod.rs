@@ -11,6 +11,6 @@ mod stat;
 #[cfg(feature = "cluster")]
 mod wait;
 
-pub(crate) use inputs::{context_of, inputs};
+pub(crate) use inputs::{context_of, inputs, release};
 #[cfg(feature = "cluster")]
 pub(crate) use {pull::pull, stat::cache};

@@ -5,6 +5,7 @@ mod git;
 use crate::error::Fatal;
 use crate::input::{self, Filter, build_files, gather};
 use kubeshape_input::{Code, Document, Finding, Limits, read};
+use kubeshape_schema::Release;
 use kubeshape_structural::ApiVersion;
 use kubeshape_structural::read::Manifest;
 use kubeshape_yaml::Node;
@@ -114,6 +115,11 @@ impl Definitions {
     /// Returns the OpenAPI documents among the inputs.
     pub(crate) fn openapi(&self) -> &[Document] {
         &self.openapi
+    }
+
+    /// Returns the release of the cluster that the inputs come from. `None` if they name none.
+    pub(crate) fn server_release(&self) -> Option<Release> {
+        self.openapi.iter().filter_map(Document::server_release).max()
     }
 
     /// Returns the names of the definitions.

@@ -39,7 +39,16 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
         None => Exemptions::default(),
     };
     let ui = ui.on_output(setup.color).reporting(args.report.formats(args.output_format));
-    let mut run = Run { args, ui, exemptions, errors: 0, worst: None, compared: 0, what: "CustomResourceDefinition" };
+    let mut run = Run {
+        args,
+        ui,
+        exemptions,
+        errors: 0,
+        worst: None,
+        compared: 0,
+        what: "CustomResourceDefinition",
+        release: Release::default(),
+    };
     let usage = |text: &str| Err(Fatal::Usage(text.to_owned()));
     match (&args.kubernetes[..], args.old.is_some()) {
         ([old, new], false) if !args.witness => {
@@ -63,6 +72,8 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
         Definitions::read(std::slice::from_ref(side), &filter, Limits::default(), |finding| run.problem(finding))
     };
     let (old, new) = (read(old)?, read(new)?);
+    let of_cluster = || old.server_release().max(new.server_release());
+    run.release = args.kubernetes.first().copied().or_else(of_cluster).unwrap_or_default();
     let names: BTreeSet<&str> = old.names().chain(new.names()).collect();
     run.ui.expect_all(names.len(), "definitions");
     for (number, name) in names.into_iter().enumerate() {
@@ -114,6 +125,8 @@ struct Run<'r> {
     compared: usize,
     /// The name of what is counted.
     what: &'static str,
+    /// The release whose rules decide.
+    release: Release,
 }
 
 impl Run<'_> {
@@ -137,7 +150,7 @@ impl Run<'_> {
             return;
         }
         self.compared += 1;
-        let release = self.args.kubernetes.first().copied().unwrap_or_default();
+        let release = self.release;
         for (side, (_, manifest)) in [("old", old), ("new", new)] {
             let report = Check::new(Releases::one(release)).definition(manifest, &Bump::new());
             if !report.is_accepted() {

@@ -25,13 +25,6 @@ pub(crate) fn settings(release: Option<Release>, compat: Option<SmdCompat>) -> S
     }
 }
 
-impl TypeArgs {
-    /// How types and managed fields are read.
-    pub(crate) fn settings(&self) -> Settings {
-        settings(self.kubernetes, self.smd_compat)
-    }
-}
-
 /// Adds parts of documents, and reports what is wrong with them. Returns whether they define anything.
 pub(crate) fn add(
     registry: &mut Registry,
@@ -50,12 +43,21 @@ pub(crate) fn add(
 /// # Errors
 /// The command line asks for a type that no schema has.
 pub(crate) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registry, Fatal> {
-    let mut registry = Registry::new(args.settings());
+    let mut inputs = Vec::new();
     for path in &args.schemas {
         let before = session.errors();
-        let mut is_used = false;
         // In folders, all other files are skipped.
-        for text in read_all(std::slice::from_ref(path), Missing::Error, session) {
+        let texts = read_all(std::slice::from_ref(path), Missing::Error, session);
+        inputs.push((path, texts, session.errors() > before));
+    }
+    // The documents of a cluster name its release.
+    let documents = inputs.iter().flat_map(|(_, texts, _)| texts).flat_map(|text| text.documents());
+    let of_cluster = documents.filter_map(|document| document.server_release()).max();
+    let mut registry = Registry::new(settings(args.kubernetes.or(of_cluster), args.smd_compat));
+    for (path, texts, has_errors) in inputs {
+        let before = session.errors();
+        let mut is_used = false;
+        for text in texts {
             is_used |= add(&mut registry, text.locations(), session);
             for document in text.documents() {
                 session.lifecycles.add_annotated(document);
@@ -64,7 +66,7 @@ pub(crate) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registr
                 }
             }
         }
-        if !is_used && session.errors() == before {
+        if !is_used && !has_errors && session.errors() == before {
             let detail = "neither a CustomResourceDefinition, an OpenAPI document nor a structured-merge-diff schema \
                           was found in it";
             session.report(&nowhere(Code::Nothing, &path.to_string_lossy(), detail));

@@ -72,7 +72,7 @@ fn blamed<'a>(
     registry: &'a Registry,
     session: &mut Session<'a>,
 ) -> Result<Option<Vec<u8>>, Fatal> {
-    let ownership = match managed(object, args.types.settings().compat, session) {
+    let ownership = match managed(object, registry.settings().compat, session) {
         Ok(managed) => Ownership::new(&managed),
         Err(error) => {
             diagnose::managed_fields(object, &error, session);

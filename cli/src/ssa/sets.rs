@@ -186,7 +186,7 @@ fn extracted<'a>(
     session: &mut Session<'a>,
 ) -> Option<Value<'a>> {
     let kind = types::kind(object, registry, session)?;
-    let managed = match managed(object, args.types.settings().compat, session) {
+    let managed = match managed(object, registry.settings().compat, session) {
         Ok(managed) => managed,
         Err(error) => {
             diagnose::managed_fields(object, &error, session);

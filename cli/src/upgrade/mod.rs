@@ -12,7 +12,7 @@ use kubeshape_diff::upgrade::{
 };
 use kubeshape_input::{Code, Document, Limits};
 use kubeshape_registry::{Object, print};
-use kubeshape_schema::{Bump, Note};
+use kubeshape_schema::{Bump, Note, Release};
 use kubeshape_smd::ToValue;
 use kubeshape_structural::read::Manifest;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +42,9 @@ pub(crate) fn run(args: &UpgradeArgs, setup: &Setup) -> Result<bool, Fatal> {
         let key = (object.gvk().group().to_owned(), object.kind().to_owned());
         by_kind.entry(key).or_default().push(at);
     }
-    let mut run = Run { args, ui, errors, is_safe: true, objects, by_kind, files: Vec::new() };
+    let of_cluster = || old.server_release().max(new.server_release());
+    let release = args.kubernetes.or_else(of_cluster).unwrap_or_default();
+    let mut run = Run { args, ui, errors, is_safe: true, objects, by_kind, files: Vec::new(), release };
     let pairs = run.pairs(&old, &new)?;
     for (name, was, is) in pairs {
         match (was, is) {
@@ -95,6 +97,7 @@ struct Run<'r> {
     by_kind: BTreeMap<(String, String), Vec<usize>>,
     /// The files of the steps, with their names.
     files: Vec<(String, Vec<u8>)>,
+    release: Release,
 }
 
 impl Run<'_> {
@@ -137,7 +140,7 @@ impl Run<'_> {
             objects: own.iter().filter_map(|at| self.objects.get(*at)).map(|object| object.value().clone()).collect(),
             folder: written.map(|folder| folder.display().to_string()).unwrap_or_default(),
             new_file: if is_file { self.args.new.clone() } else { String::new() },
-            release: self.args.kubernetes.unwrap_or_default(),
+            release: self.release,
         };
         let plan = match plan(old.1, new.1, &cluster) {
             Ok(plan) => plan,

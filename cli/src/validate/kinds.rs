@@ -92,7 +92,7 @@ struct Custom {
 
 impl Kinds {
     /// Returns the kinds of the schemas, and the built-in kinds of the release. Each is prepared when its first object
-    /// comes. Without a release, the built-in kinds are those of the default release, unless the schemas have the
+    /// comes. Without a release, the built-in kinds are those of the schemas' release, unless the schemas have the
     /// documents of a cluster.
     pub(super) fn new(schemas: Schemas, asked: Option<Release>) -> Kinds {
         let mut custom: ByKind<Custom> = BTreeMap::new();
@@ -108,7 +108,7 @@ impl Kinds {
         }
         let is_of_cluster = |kind: &Kind| kind.group().is_empty() && !kind.definition().is_custom_resource();
         let has_cluster = schemas.registry().kinds().any(is_of_cluster);
-        let asked = asked.or_else(|| (!has_cluster).then(Release::default));
+        let asked = asked.or_else(|| (!has_cluster).then_some(schemas.release()));
         let built_in = asked.and_then(Groups::new);
         Kinds {
             schemas,
@@ -163,7 +163,7 @@ impl Kinds {
         if let Some(found) = typed.get(gvk.kind()).and_then(|versions| versions.get(gvk.api_version())) {
             return Some(Arc::clone(found));
         }
-        let release = self.asked.unwrap_or_default();
+        let release = self.schemas.release();
         let of = |registry: &Registry| Documented::of(registry.kind(gvk)?, release);
         let found = of(self.schemas.registry()).or_else(|| of(self.built_in_of(gvk)?)).map(Arc::new);
         // Unknown kinds are not stored, so that they cannot fill the memory.

@@ -24,7 +24,7 @@ use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_registry::policy::{ServedKinds, is_policy};
 use kubeshape_registry::{Location, Release};
-use kubeshape_schema::{Bump, NoteKind, Releases};
+use kubeshape_schema::{Bump, NoteKind};
 use kubeshape_smd::Value;
 use policies::Policies;
 use schemas::Schemas;
@@ -67,12 +67,16 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     let admission = &args.admission;
     check_once(args.schemas.iter().chain(&args.old).chain(&admission.policies).chain(&admission.params).chain(&paths))?;
     let has_policies = !admission.policies.is_empty();
-    let asked = args.kubernetes.or_else(|| has_policies.then(Releases::default));
+    let mut first = run.schemas(&filter, threads, args.kubernetes.unwrap_or_default().last())?;
+    if args.kubernetes.is_none() {
+        first = first.in_own_release();
+    }
+    let of_cluster = first.server_release();
+    let asked = args.kubernetes.or_else(|| has_policies.then(|| first.release().into()));
     // The findings of the newest release come first.
     let releases: Vec<Option<Release>> =
         asked.map_or_else(|| vec![None], |asked| asked.iter().rev().map(Some).collect());
-    let newest = releases.first().copied().flatten().unwrap_or_default();
-    let mut schemas = vec![run.schemas(&filter, threads, newest)?];
+    let mut schemas = vec![first];
     for release in releases.iter().skip(1) {
         let other = schemas.first().map(|first| first.in_release(release.unwrap_or_default()));
         schemas.extend(other);
@@ -91,12 +95,13 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     let arena = ManuallyDrop::new(Bump::new());
     let mut contexts = ManuallyDrop::new(Vec::new());
     for (at, (schemas, release)) in schemas.into_iter().zip(&releases).enumerate() {
+        let rules = schemas.release();
         // Policies are about built-in kinds, and some are themselves such objects.
         let kinds = Kinds::new(schemas, *release);
         let mut policies = None;
         if has_policies {
             let served = ServedKinds::new(&kinds);
-            let (read, findings) = Policies::new(admission, &objects, &served, release.unwrap_or_default(), &arena);
+            let (read, findings) = Policies::new(admission, &objects, &served, rules, &arena);
             if at == 0 {
                 for finding in &findings {
                     run.finding(finding);
@@ -105,11 +110,15 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
             policies = Some(read);
         }
         contexts.push(Context {
-            release: release.unwrap_or_default(),
+            release: rules,
             kinds,
             policies,
             old: &old,
-            cluster: Cluster { release: release.map(Version::from), gates: args.gates.all(), ..Cluster::default() },
+            cluster: Cluster {
+                release: release.or(of_cluster).map(Version::from),
+                gates: args.gates.all(),
+                ..Cluster::default()
+            },
             field_validation: args.field_validation,
             missing_schemas: args.missing_schemas,
             print: args.print == Some(Printed::Stored) && at == 0,
@@ -146,7 +155,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     })?;
     let newest = contexts.first();
     let release = newest.map(|newest| newest.release).unwrap_or_default();
-    run.summary(release, newest.and_then(|newest| newest.kinds.built_in_release()));
+    run.summary(release, newest.and_then(|newest| newest.kinds.built_in_release()), of_cluster);
     let Run { counts, mut ui, .. } = run;
     let is_denied = ui.end(None, "", "");
     ui.written()?;
@@ -347,7 +356,7 @@ impl Run<'_> {
 
     /// Prints a few lines about all objects, which were judged by the rules of `rules`. The built-in kinds are those of
     /// `release`, or of a document.
-    fn summary(&mut self, rules: Release, release: Option<Release>) {
+    fn summary(&mut self, rules: Release, release: Option<Release>, of_cluster: Option<Release>) {
         let Counts { accepted, refused, unknown, definitions, .. } = self.counts;
         let all = accepted + refused + unknown;
         let s = if all == 1 { "" } else { "s" };
@@ -367,11 +376,14 @@ impl Run<'_> {
         if built_in.objects > 0 {
             let mut text =
                 format!("Built-in kinds ({}): metadata, types, defaults and rules were checked", built_in.names());
-            match release.filter(|_| self.args.kubernetes.is_none()) {
-                Some(release) => {
+            match (release.filter(|_| self.args.kubernetes.is_none()), of_cluster) {
+                (_, Some(release)) if self.args.kubernetes.is_none() => {
+                    let _ = write!(text, " as by Kubernetes {release}, the release of the cluster in `--schemas`.");
+                }
+                (Some(release), _) => {
                     let _ = write!(text, " as by Kubernetes {release}; `--kubernetes` chooses another release.");
                 }
-                None => text.push('.'),
+                _ => text.push('.'),
             }
             self.ui.say(&text);
         }

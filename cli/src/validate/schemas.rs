@@ -200,6 +200,26 @@ impl Schemas {
         unread
     }
 
+    /// Returns the release whose rules judge objects.
+    pub(super) fn release(&self) -> Release {
+        self.release
+    }
+
+    /// Returns the release of the cluster that the inputs come from, the newest if there are several. `None` if they
+    /// name none.
+    pub(super) fn server_release(&self) -> Option<Release> {
+        let documents = self.inputs.iter().flat_map(|(_, documents)| documents);
+        documents.filter_map(|document| document.server_release()).max()
+    }
+
+    /// Returns the same inputs for the rules of the cluster that they come from, if they name its release.
+    pub(super) fn in_own_release(self) -> Schemas {
+        match self.server_release() {
+            Some(release) if release != self.release => self.in_release(release),
+            _ => self,
+        }
+    }
+
     /// Returns the registry of what is already read.
     pub(super) fn registry(&self) -> &Registry {
         &self.registry

@@ -63,13 +63,17 @@ impl Texts {
         for (name, text) in &options.texts {
             findings.extend(schemas.add_text(name, text));
         }
+        if options.kubernetes.is_none() {
+            schemas = schemas.in_own_release();
+        }
+        let (rules, of_cluster) = (schemas.release(), schemas.server_release());
         schemas.settle(|finding| findings.push(finding.clone()));
         if findings.iter().any(Finding::is_error) {
             return Err(Findings(findings));
         }
-        let release = options.kubernetes.map(Version::from);
+        let release = options.kubernetes.or(of_cluster).map(Version::from);
         let context = Context {
-            release: options.kubernetes.unwrap_or_default(),
+            release: rules,
             kinds: Kinds::new(schemas, options.kubernetes),
             policies: None,
             old: &NOTHING,

@@ -145,25 +145,60 @@ fn the_release_of_the_server_does_not_change_the_documents() {
     assert!(names("1.22").len() > names("1.36").len(), "by group versions: {:?}", names("1.22"));
 }
 
-#[test]
-fn other_commands_read_from_clusters() {
-    let folder = Folder::new();
-    let first = server(&folder, "--objects crds");
+/// Returns a function that runs commands with the server as the cluster of the context `dev`.
+fn in_context<'f>(folder: &'f Folder, server: &Server) -> impl Fn(&str) -> Run + use<'f> {
     let config = format!(
         "apiVersion: v1\nkind: Config\ncurrent-context: dev\ncontexts: [{{name: dev, context: {{cluster: c, user: u}}}}]\n\
          clusters: [{{name: c, cluster: {{server: 'http://{}'}}}}]\nusers: [{{name: u, user: {{token: t}}}}]\n",
-        first.address
+        server.address
     );
     folder.write("kubeconfig", config);
-    let tab =
-        |size: u32| format!("apiVersion: example.com/v1\nkind: Tab\nmetadata: {{name: t}}\nspec: {{size: {size}}}\n");
-    folder.write("good.yaml", tab(1)).write("bad.yaml", tab(10));
-    let run = |line: &str| {
+    move |line: &str| {
         let arguments: Vec<&str> = line.split_whitespace().collect();
         let mut command = folder.command(&arguments);
         command.env("KUBECONFIG", folder.path("kubeconfig")).env("KUBESHAPE_CACHE", folder.path("cache"));
         unwrapped(Run::of(&command.output().expect("a run")))
-    };
+    }
+}
+
+fn tab(size: &str) -> String {
+    format!("apiVersion: example.com/v1\nkind: Tab\nmetadata: {{name: t}}\nspec: {{size: {size}}}\n")
+}
+
+#[test]
+fn the_release_of_a_cluster_is_the_default() {
+    let folder = Folder::new();
+    // Before 1.36, the range of int32 is not enforced.
+    folder.write("tabs/tabs.yaml", CRD.replace("maximum: 9", "format: int32"));
+    folder.write("big.yaml", tab("3000000000"));
+    folder.write(
+        "pod.yaml",
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: a, image: b}]}\n",
+    );
+    let server = Server::start(&folder, "tabs --kubernetes 1.34 --objects data --log-level error");
+    let run = in_context(&folder, &server);
+    let judged = run("validate --schemas cluster:dev big.yaml pod.yaml");
+    assert_eq!(judged.code, Some(0), "{}{}", judged.out, judged.err);
+    let all = format!("{} {}", judged.out, judged.err);
+    assert!(all.contains("2 accepted by Kubernetes 1.34"), "{all}");
+    assert!(all.contains("as by Kubernetes 1.34, the release of the cluster in `--schemas`."), "{all}");
+    assert_eq!(run("validate --schemas cluster:dev --kubernetes 1.37 big.yaml").code, Some(1));
+    assert_eq!(run("validate --schemas tabs big.yaml").code, Some(1));
+    let checked = run("check cluster:dev");
+    assert!(checked.out.contains("checked for Kubernetes 1.34"), "{}{}", checked.out, checked.err);
+    let checked = run("check cluster:dev --kubernetes 1.35");
+    assert!(checked.out.contains("checked for Kubernetes 1.35"), "{}{}", checked.out, checked.err);
+    // Its saved documents say the same.
+    assert_eq!(run("pull --context dev -o saved").code, Some(0));
+    assert_eq!(run("validate --schemas saved --schemas tabs big.yaml").code, Some(0));
+}
+
+#[test]
+fn other_commands_read_from_clusters() {
+    let folder = Folder::new();
+    let first = server(&folder, "--objects crds");
+    folder.write("good.yaml", tab("1")).write("bad.yaml", tab("10"));
+    let run = in_context(&folder, &first);
     for context in ["cluster:", "cluster:dev"] {
         assert_eq!(run(&format!("validate --schemas {context} good.yaml")).code, Some(0));
         let refused = run(&format!("validate --schemas {context} bad.yaml"));

@@ -2,6 +2,8 @@
 
 use crate::resolve::LinesOf;
 use crate::{Code, Content, Excerpt, Finding, Lines, Resolver, Source};
+use kubeshape_discovery::read::DocumentKind;
+use kubeshape_schema::Release;
 use kubeshape_structural::read::{Manifest, expand_list, manifests};
 use kubeshape_yaml::{Node, Parents, Tape};
 use std::ops::Range;
@@ -46,6 +48,22 @@ impl Document {
     pub fn root(&self) -> Node<'_> {
         // Documents without nodes are not kept.
         self.document().node(0)
+    }
+
+    /// Returns the release of the server that the document comes from: `gitVersion` of `/version`, or `info.version` of
+    /// an OpenAPI document of Kubernetes' own API. `None` if it does not name a release whose rules are known.
+    pub fn server_release(&self) -> Option<Release> {
+        let root = self.root();
+        let version = match self.content {
+            Content::Discovery(DocumentKind::Version) => root.get("gitVersion")?,
+            Content::OpenApi(_) => {
+                let info = root.get("info")?;
+                let is_kubernetes = info.get("title").and_then(Node::as_str) == Some("Kubernetes");
+                info.get("version").filter(|_| is_kubernetes)?
+            }
+            _ => return None,
+        };
+        version.as_str()?.parse().ok()
     }
 
     /// Returns its CustomResourceDefinitions, including those in lists, and its other objects.

@@ -1,7 +1,7 @@
 //! The kind of a document, by its members.
 
 use kubeshape_discovery::read::DocumentKind;
-use kubeshape_input::{Content, Limits, describe, read};
+use kubeshape_input::{Content, Document, Limits, describe, read};
 use kubeshape_schema::Dialect;
 
 fn content(text: &str) -> Content {
@@ -86,5 +86,23 @@ fn an_openapi_document_and_a_schema_have_no_objects() {
         let input = read("a.yaml", text.as_bytes(), Limits::default());
         let (definitions, others) = input.documents[0].manifests();
         assert!(definitions.is_empty() && others.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn documents_name_the_release_of_their_server() {
+    let cases = [
+        ("{major: '1', gitVersion: v1.34.2-gke.100}", Some("1.34")),
+        ("{openapi: 3.0.0, info: {title: Kubernetes, version: v1.36.1}}", Some("1.36.1")),
+        ("{swagger: '2.0', info: {title: Kubernetes, version: v1.31.0}}", Some("1.31")),
+        ("{openapi: 3.0.0, info: {title: Kubernetes, version: unversioned}}", None),
+        ("{openapi: 3.0.0, info: {title: Kubernetes, version: v1.14.0}}", None),
+        ("{openapi: 3.0.0, info: {title: Pets, version: v1.31.0}}", None),
+        ("{kind: Pod, apiVersion: v1, info: {title: Kubernetes, version: v1.31.0}}", None),
+    ];
+    for (text, expected) in cases {
+        let input = read("a.yaml", text.as_bytes(), Limits::default());
+        let found = input.documents.first().and_then(Document::server_release);
+        assert_eq!(found.map(|release| release.to_string()).as_deref(), expected, "{text}");
     }
 }
