@@ -368,6 +368,7 @@ impl Settling<'_> {
         let family = registry.family(group, kind);
         let served: Vec<Served> = of_definition.filter_map(|kind| Served::of(kind, family)).collect();
         for served in served {
+            self.api.hooks.iter().for_each(|hooks| served.call_with(hooks));
             let key = (served.group.clone(), served.version.clone(), served.plural.to_string());
             self.api.served.insert(key, Arc::new(served));
         }

@@ -6,7 +6,7 @@ use super::read::selected;
 use super::{Call, Outcome, Then, Write};
 use crate::options::{ListParameters, dry_run, kind_of_options};
 use crate::status::Status;
-use crate::store::{Change, Key, Stored, Then as Becomes};
+use crate::store::{Change, Draft, Key, Stored, Then as Becomes};
 use crate::target::parameter;
 use crate::value::{self, meta_text, with_meta};
 use crate::wire;
@@ -84,6 +84,7 @@ impl Call<'_> {
         let shown = self.shown()?;
         let options = self.delete_options()?;
         let selection = self.selection(&ListParameters::read(self.request.query)?)?;
+        selection.convert(self.store, self.served, self.moment.stop)?;
         let objects = selected(self.store, self.served, &selection, self.moment.stop);
         let mut changes = Vec::new();
         for (key, _) in &objects {
@@ -143,7 +144,7 @@ impl Call<'_> {
             let change = Change {
                 key: key.clone(),
                 expected: Some(old.revision),
-                then: Becomes::Deleted(self.served.draft(self.served.in_storage(live, &arena), &arena)),
+                then: Becomes::Deleted(self.gone(live, old, &arena)?),
             };
             return Ok((Some(change), Then::Done(Box::new(Status::deleted(of, name, uid)))));
         }
@@ -174,9 +175,17 @@ impl Call<'_> {
         let change = Change {
             key: key.clone(),
             expected: Some(old.revision),
-            then: Becomes::Stored(self.served.draft(self.served.in_storage(object, &arena), &arena)),
+            then: Becomes::Stored(self.served.storable(object, &arena)?),
         };
         Ok((Some(change), Then::Object(200)))
+    }
+
+    /// The last state of an object. A webhook need not convert what is stored already.
+    fn gone<'a>(&'a self, live: Value<'a>, old: &Stored, arena: &'a Bump) -> Result<Draft, Status> {
+        match self.served.converter().and_then(|_| Draft::of_stored(old)) {
+            Some(draft) => Ok(draft),
+            None => Ok(self.served.draft(self.served.in_storage(live, arena)?, arena)),
+        }
     }
 }
 

@@ -67,7 +67,11 @@ impl Api {
         }
         let key = Key::new(&served.id, namespace, name);
         let value = strategy.stored(value, None, moment.assigned(store.revision(), &arena), &arena);
-        let draft = served.decoded(served.draft(served.in_storage(value, &arena), &arena));
+        // What a webhook would convert stays in its version: it is converted when it is read.
+        let draft = match served.converter() {
+            Some(_) => served.draft(value, &arena),
+            None => served.decoded(served.draft(served.in_storage(value, &arena)?, &arena)),
+        };
         let change = Change { key, expected: None, then: Then::Stored(draft) };
         store.has_room(&change).map_err(|full| Status::internal(full.to_string()))?;
         let exists = |_| Status::already_exists(served.group_resource(), name);

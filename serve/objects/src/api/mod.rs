@@ -3,6 +3,7 @@
 mod admission;
 mod advice;
 mod collect;
+mod conversion;
 mod convert;
 mod definitions;
 mod delete;
@@ -293,15 +294,16 @@ impl Api {
         Api { authorization, ..self }
     }
 
-    /// Calls the admission webhooks that are configured by objects.
+    /// Calls the admission webhooks that are configured by objects, and the conversion webhooks of definitions.
     #[must_use]
     pub fn with_hooks(self, hooks: Arc<dyn Hooks>) -> Api {
+        self.served.values().for_each(|served| served.call_with(&hooks));
         let gate = |resource| Arc::new(HookGate::new(resource));
         let mutating = gate("mutatingwebhookconfigurations");
         Api { hooks: Some(hooks), mutating, validating: gate("validatingwebhookconfigurations"), ..self }
     }
 
-    /// Returns whether admission webhooks are called.
+    /// Returns whether webhooks are called.
     pub fn calls_hooks(&self) -> bool {
         self.hooks.is_some()
     }
@@ -376,14 +378,15 @@ impl Api {
         Some(format!("/{root}/{api_version}{namespace}/{}", served.plural))
     }
 
-    /// Returns the size of the object at a decoded path in bytes; `None` if it is not stored or its document is unread.
+    /// Returns the size of the object at a decoded path in bytes; `None` if it is not stored, its document is unread, or
+    /// a webhook may have to convert it.
     pub fn size_of(&self, store: &Store, path: &str) -> Option<usize> {
         let path = ResourcePath::of(path).filter(|path| !path.watch && !path.name.is_empty())?;
         let key = (path.group.to_owned(), path.version.to_owned(), path.resource.to_owned());
         if !self.served.contains_key(&key) && !self.documents.has(path.group, path.version, path.resource) {
             return None;
         }
-        let served = self.find(&path)?;
+        let served = self.find(&path).filter(|served| served.converter().is_none())?;
         let key = crate::store::Key::new(&served.id, path.namespace, path.name);
         Some(store.get(&key)?.json().len())
     }

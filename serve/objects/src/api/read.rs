@@ -24,9 +24,22 @@ pub(super) struct Selection {
 }
 
 impl Selection {
+    /// Returns whether there are no selectors.
+    pub(super) fn takes_all(&self) -> bool {
+        self.labels.is_empty() && self.fields.is_empty()
+    }
+
+    /// Lets a webhook convert the objects among which is selected, many at once.
+    ///
+    /// # Errors
+    /// The webhook fails.
+    pub(super) fn convert(&self, store: &Store, of: &Served, stop: Stop<'_>) -> Result<(), Status> {
+        of.convert_all(store.list(&of.id, &self.prefix, "").map(|(_, stored)| stored), stop)
+    }
+
     /// Returns whether a stored object of a resource is selected.
     pub(super) fn takes(&self, key: &Key, stored: &Arc<Stored>, of: &Served) -> bool {
-        if self.labels.is_empty() && self.fields.is_empty() {
+        if self.takes_all() {
             return true;
         }
         // The code that shows it reports why it cannot be read.
@@ -95,6 +108,9 @@ impl Call<'_> {
             }
             None => self.store,
         };
+        if !selection.takes_all() {
+            selection.convert(store, self.served, self.moment.stop)?;
+        }
         let (objects, meta) = page(store, self.served, &selection, &from, options.limit, self.moment.stop);
         let objects = shown.read_all(objects, self.moment.stop)?;
         let reply = shown.list(&objects, &meta, self.moment.stop)?;
@@ -154,7 +170,7 @@ fn page<'s>(
         if limit > 0 && objects.len() == limit {
             left += 1;
             // With a selector, the remaining count is unset.
-            if !selection.labels.is_empty() || !selection.fields.is_empty() {
+            if !selection.takes_all() {
                 break;
             }
             continue;
@@ -167,7 +183,7 @@ fn page<'s>(
     {
         let start = last.path.strip_prefix(selection.prefix.as_str()).unwrap_or(&last.path);
         meta.token = Token { revision: store.revision(), start: format!("{start}\0") }.to_string();
-        meta.remaining = (selection.labels.is_empty() && selection.fields.is_empty()).then_some(left);
+        meta.remaining = selection.takes_all().then_some(left);
     }
     (objects, meta)
 }

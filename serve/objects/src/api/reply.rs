@@ -125,6 +125,8 @@ impl Shown {
     ) -> Result<Vec<Read<'s>>, Status> {
         let mut grown = 0_usize;
         let mut objects = Vec::new();
+        let stored: Vec<&Arc<Stored>> = stored.into_iter().collect();
+        self.served.convert_all(stored.iter().copied(), stop)?;
         for object in stored {
             if stop.is_set() {
                 break;

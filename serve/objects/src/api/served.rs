@@ -1,7 +1,9 @@
 //! A served resource.
 
+use super::conversion::Converter;
 use super::selectable::Selectable;
 use super::strategy::{Documented, Strategy};
+use super::webhooks::Hooks;
 use crate::form::{self, Exported};
 use crate::status::GroupResource;
 use crate::store::{Draft, Reading};
@@ -34,8 +36,8 @@ pub(super) struct Served {
     pub(super) namespaced: bool,
     /// The `apiVersion` in which objects are stored.
     pub(super) storage: String,
-    /// Whether a webhook converts between versions.
-    pub(super) by_webhook: bool,
+    /// The webhook that converts between versions, if there is one.
+    pub(super) webhook: Option<Converter>,
     /// The warning that the version of a custom resource is deprecated.
     pub(super) warning: Option<String>,
     /// Prepared at the first use.
@@ -72,7 +74,7 @@ impl Served {
             list_kind: resource.list_kind.as_ref().map_or_else(|| format!("{}List", kind.kind()), ToString::to_string),
             namespaced: resource.scope == Scope::Namespaced,
             storage: storage.api_version().to_owned(),
-            by_webhook: converts_by_webhook(kind),
+            webhook: Converter::of(kind),
             warning: family.deprecation(kind),
             definition: kind.clone(),
             built_in: None,
@@ -118,7 +120,7 @@ impl Served {
             list_kind: format!("{}List", kind.kind()),
             namespaced,
             storage: kind.api_version().to_owned(),
-            by_webhook: false,
+            webhook: None,
             warning: None,
             definition: kind.clone(),
             built_in: Some(strategy),
@@ -134,6 +136,16 @@ impl Served {
     /// The release whose rules the resource has.
     pub(super) fn release(&self) -> Release {
         self.definition.definition().release()
+    }
+
+    /// Calls the webhook that converts between versions, if there is one.
+    pub(super) fn call_with(&self, hooks: &Arc<dyn Hooks>) {
+        self.webhook.iter().for_each(|webhook| webhook.call_with(hooks));
+    }
+
+    /// Returns the webhook that is called to convert between versions, if there is one.
+    pub(super) fn converter(&self) -> Option<&Converter> {
+        self.webhook.as_ref().filter(|webhook| webhook.is_called())
     }
 
     /// Marks objects that it reads as stored.
@@ -280,11 +292,4 @@ impl Served {
     pub(super) fn scale(&self) -> Option<&Scale> {
         self.scale.as_ref()
     }
-}
-
-/// Returns whether a webhook converts the objects of a kind.
-fn converts_by_webhook(kind: &Kind) -> bool {
-    let spec = kind.definition().location().node().get("spec");
-    let strategy = spec.and_then(|spec| spec.get("conversion")?.get("strategy")?.as_str());
-    strategy == Some("Webhook")
 }

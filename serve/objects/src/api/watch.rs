@@ -8,7 +8,7 @@ use crate::accept::{Form, TargetKind};
 use crate::form::Room;
 use crate::options::ListParameters;
 use crate::status::Status;
-use crate::store::{Forgotten, Store, Stored, Verb};
+use crate::store::{Event, Forgotten, Store, Stored, Verb};
 use crate::{cbor, proto, value};
 use bytes::Bytes;
 use kubeshape_smd::Bump;
@@ -142,6 +142,15 @@ impl Watch {
         !self.initial && self.position >= store.revision()
     }
 
+    /// Returns whether [`next`](Self::next) may wait for a webhook that converts objects.
+    pub fn may_wait(&self, store: &Store) -> bool {
+        if self.shown.served.converter().is_none() {
+            return false;
+        }
+        let is_own = |event: &Event| event.key.resource == self.shown.served.id;
+        self.initial || store.events_after(self.position).is_ok_and(|events| events.iter().take(CHANGES).any(is_own))
+    }
+
     /// Returns whether the definition of its resource is unchanged. Otherwise servers end the watch, because objects
     /// are decoded differently; clients continue from their last revision.
     pub fn is_served(&self, api: &Api) -> bool {
@@ -166,6 +175,10 @@ impl Watch {
         let mut out = Vec::new();
         if std::mem::take(&mut self.initial) {
             self.position = store.revision();
+            if let Err(status) = self.selection.convert(store, &self.shown.served, stop) {
+                self.refuse(&status, &mut out);
+                return Err(WatchEnd { last: Some(out) });
+            }
             let objects = selected(store, &self.shown.served, &self.selection, stop);
             let room = Room::of(objects.iter().map(|(_, object)| object.as_json().len()).sum(), stop);
             for (_, object) in objects {
@@ -211,10 +224,13 @@ impl Watch {
             };
             // An object that is no longer selected is sent in its old state, with the revision of the change.
             match (&event.before, event.verb) {
-                (Some(before), Verb::Modified) if verb == "DELETED" => {
-                    let text = at_revision(&self.shown.served, &before.json(), event.object.revision);
-                    self.tell_stored(verb, &Arc::new(Stored::of_json(&text)), &mut out);
-                }
+                (Some(before), Verb::Modified) if verb == "DELETED" => match self.shown.served.read(before) {
+                    Ok(before) => {
+                        let text = at_revision(&self.shown.served, &before.json(), event.object.revision);
+                        self.tell(verb, &Stored::of_json(&text), &mut out);
+                    }
+                    Err(status) => self.refuse(&status, &mut out),
+                },
                 _ => self.tell_stored(verb, &event.object, &mut out),
             }
         }

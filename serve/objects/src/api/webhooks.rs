@@ -177,11 +177,11 @@ impl Call<'_> {
                     self.goes_on()?;
                 }
                 let called = matching.get_or_insert_with(|| all.matching.get().webhooks(&request, world, arena));
-                let Some(allowed) = self.called(hook, called, &request)? else { continue };
+                let Some((allowed, kind)) = self.called(hook, called, &request, arena)? else { continue };
                 invoked.push((at, false));
                 let Some(patch) = allowed.patch else { continue };
                 let Some(object) = request.object else { continue };
-                let patched = self.patched_by_hook(hook, object, &patch, &mut room, arena)?;
+                let patched = self.patched_by_hook(hook, (object, &kind), &patch, &mut room, arena)?;
                 if patched == object {
                     continue;
                 }
@@ -214,7 +214,7 @@ impl Call<'_> {
         let Some(all) = self.hooks_of(&self.hooks.validating, &self.api.validating) else { return Ok(()) };
         let called = all.matching.get().webhooks(request, world, arena);
         for hook in &all.hooks {
-            self.called(hook, &called, request)?;
+            self.called(hook, &called, request, arena)?;
         }
         Ok(())
     }
@@ -230,8 +230,15 @@ impl Call<'_> {
         found.get_or_init(|| gate.hooks(self.store, self.api)).as_deref()
     }
 
-    /// Calls a webhook, if it matches. `None` if it does not, or if its failure is ignored.
-    fn called(&self, hook: &Hook, called: &[Called], request: &Request<'_>) -> Result<Option<Allowed>, Status> {
+    /// Calls a webhook, if it matches, and returns the kind of the object that it was sent. `None` if it does not, or
+    /// if its failure is ignored.
+    fn called<'a>(
+        &'a self,
+        hook: &Hook,
+        called: &[Called],
+        request: &Request<'a>,
+        arena: &'a Bump,
+    ) -> Result<Option<(Allowed, Gvk)>, Status> {
         let mut own = called.iter().filter(|one| one.configuration == hook.configuration && one.name == hook.name);
         let Some(called) = own.next() else { return Ok(None) };
         if let Some(status) = &called.error {
@@ -244,7 +251,11 @@ impl Call<'_> {
             return Err(Status::bad_request(message));
         }
         let Some(hooks) = &self.api.hooks else { return Ok(None) };
-        let body = review(request, resource, kind, self.moment.uid).to_string().into_bytes();
+        let objects = [
+            self.as_kind(request.object, &request.kind, kind, arena)?,
+            self.as_kind(request.old_object, &request.kind, kind, arena)?,
+        ];
+        let body = review(request, objects, resource, kind, self.moment.uid).to_string().into_bytes();
         let service = &hook.client["service"];
         let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
         let call = HookCall {
@@ -260,7 +271,7 @@ impl Call<'_> {
                 let warnings = response["warnings"].as_array().into_iter().flatten();
                 self.warn(warnings.filter_map(|one| Some(one.as_str()?.to_owned())));
                 let patch = response["patch"].as_str().and_then(|patch| STANDARD.decode(patch).ok());
-                Ok(Some(Allowed { patch }))
+                Ok(Some((Allowed { patch }, kind.clone())))
             }
             Ok(response) => {
                 let warnings = response["warnings"].as_array().into_iter().flatten();
@@ -272,11 +283,29 @@ impl Call<'_> {
         }
     }
 
-    /// Applies the patch of a webhook.
+    /// Returns an object of a request in the version that a webhook wants (upstream: `VersionedAttributes`).
+    fn as_kind<'a>(
+        &'a self,
+        object: Option<Value<'a>>,
+        from: &Gvk,
+        to: &Gvk,
+        arena: &'a Bump,
+    ) -> Result<Option<Value<'a>>, Status> {
+        let Some(object) = object.filter(|_| from != to) else { return Ok(object) };
+        let api_version = arena.alloc_str(&to.api_version());
+        let is_converted = self.served.converter().is_some() && from.group == to.group && from.kind == to.kind;
+        if !is_converted {
+            return Ok(Some(value::with(object, "apiVersion", Some(Value::String(api_version)), arena)));
+        }
+        let converted = self.served.in_version(object, api_version, arena);
+        converted.map(Some).map_err(|status| Status::internal_error(&status.message))
+    }
+
+    /// Applies the patch of a webhook to the object of the kind that it was sent.
     fn patched_by_hook<'a>(
         &'a self,
         hook: &Hook,
-        object: Value<'a>,
+        (object, kind): (Value<'a>, &Gvk),
         patch: &[u8],
         room: &mut usize,
         arena: &'a Bump,
@@ -288,7 +317,12 @@ impl Call<'_> {
         if patch.as_list().is_some_and(<[_]>::is_empty) {
             return Ok(object);
         }
-        let patched = json_patch(object, patch, arena).map_err(|error| wrong(&error.message))?;
+        let own = Gvk::of(&self.served.api_version, &self.served.kind);
+        let is_own = self.path.subresource == "scale" || *kind == own;
+        let sent = if is_own { Some(object) } else { self.as_kind(Some(object), &own, kind, arena)? };
+        let patched = json_patch(sent.unwrap_or(object), patch, arena).map_err(|error| wrong(&error.message))?;
+        let back = if is_own { Some(patched) } else { self.as_kind(Some(patched), kind, &own, arena)? };
+        let patched = back.unwrap_or(patched);
         let decoded = self.strategy.decode(patched, None, arena).map_err(|why| wrong(&why))?;
         let prefix = format!("admission webhook {:?} ", hook.name);
         self.warn(decoded.unknown.iter().map(|path| format!("{prefix}set an unknown field: {path}")));
@@ -301,18 +335,20 @@ impl Call<'_> {
 }
 
 /// The review that is sent to a webhook (`CreateV1AdmissionReview`).
-fn review(request: &Request<'_>, resource: &Gvr, kind: &Gvk, uid: &str) -> Json {
+fn review(
+    request: &Request<'_>,
+    [object, old]: [Option<Value<'_>>; 2],
+    resource: &Gvr,
+    kind: &Gvk,
+    uid: &str,
+) -> Json {
     let of_kind = |kind: &Gvk| json!({"group": kind.group, "version": kind.version, "kind": kind.kind});
     let of_resource = |of: &Gvr| json!({"group": of.group, "version": of.version, "resource": of.resource});
-    let object = |object: Option<Value<'_>>| -> Json {
+    let json = |object: Option<Value<'_>>| -> Json {
         let Some(object) = object else { return Json::Null };
         let mut text = Vec::new();
         object.write_go_json(&mut text);
-        let mut object: Json = serde_json::from_slice(&text).unwrap_or_default();
-        if kind != &request.kind {
-            object["apiVersion"] = kind.api_version().into();
-        }
-        object
+        serde_json::from_slice(&text).unwrap_or_default()
     };
     let mut user = json!({"username": request.user.name, "groups": request.user.groups});
     if !request.user.uid.is_empty() {
@@ -329,8 +365,8 @@ fn review(request: &Request<'_>, resource: &Gvr, kind: &Gvk, uid: &str) -> Json 
         "requestResource": of_resource(&request.resource),
         "operation": request.operation.name(),
         "userInfo": user,
-        "object": object(request.object),
-        "oldObject": object(request.old_object),
+        "object": json(object),
+        "oldObject": json(old),
         "dryRun": request.is_dry_run,
         "options": request.options.map_or(Json::Null, |options| {
             let mut text = Vec::new();

@@ -16,6 +16,8 @@ pub struct Draft {
     at: usize,
     /// The reader that is known to return it unchanged.
     reading: Option<Arc<Reading>>,
+    /// What another reader reads: the object as a webhook converted it.
+    converted: Option<(Arc<Reading>, Box<Draft>)>,
 }
 
 impl Draft {
@@ -30,17 +32,17 @@ impl Draft {
         if at > 0 {
             text.drain(at..at + PLACE.len());
         }
-        Draft { text, at, reading: None }
+        Draft { text, at, reading: None, converted: None }
     }
 
     /// Returns a stored object without its revision. `None` if it has none.
-    pub(super) fn of_stored(stored: &Stored) -> Option<Draft> {
+    pub(crate) fn of_stored(stored: &Stored) -> Option<Draft> {
         let json = stored.as_json();
         let value = raw::member(raw::member(json, "metadata")?, "resourceVersion")?;
         let start = (value.as_ptr() as usize).checked_sub(json.as_ptr() as usize)? + 1;
         let end = start + value.len().checked_sub(2)?;
         let text = [json.get(..start)?, json.get(end..)?].concat();
-        Some(Draft { text, at: start, reading: None })
+        Some(Draft { text, at: start, reading: None, converted: None })
     }
 
     /// Prints a custom resource as compact JSON with a placeholder for its revision. Its current revision is dropped.
@@ -74,12 +76,17 @@ impl Draft {
             }
         }
         text.push(b'}');
-        Draft { text, at, reading: None }
+        Draft { text, at, reading: None, converted: None }
     }
 
     /// Returns the same, for a reader that is known to return it unchanged.
     pub(crate) fn read_as_stored(self, reading: Arc<Reading>) -> Draft {
         Draft { reading: Some(reading), ..self }
+    }
+
+    /// Returns the same with what a reader reads: the object as a webhook converted it.
+    pub(crate) fn read_as(self, reading: Arc<Reading>, converted: Draft) -> Draft {
+        Draft { converted: Some((reading, Box::new(converted))), ..self }
     }
 
     /// Returns the JSON with a revision.
@@ -95,7 +102,7 @@ impl Draft {
 
     /// Returns the object without a revision: it is not stored.
     pub(crate) fn not_stored(&self) -> Arc<Stored> {
-        self.object(0, self.without_revision())
+        self.object(0, self.without_revision(), Draft::not_stored)
     }
 
     fn without_revision(&self) -> Vec<u8> {
@@ -111,14 +118,17 @@ impl Draft {
 
     /// Returns the object with a revision.
     pub(crate) fn stored(&self, revision: u64) -> Arc<Stored> {
-        self.object(revision, self.with_revision(&revision.to_string()))
+        self.object(revision, self.with_revision(&revision.to_string()), |draft| draft.stored(revision))
     }
 
-    fn object(&self, revision: u64, mut text: Vec<u8>) -> Arc<Stored> {
+    fn object(&self, revision: u64, mut text: Vec<u8>, other: impl Fn(&Draft) -> Arc<Stored>) -> Arc<Stored> {
         text.push(b'\n');
         let stored = Stored::new(revision, text.into());
         if let Some(reading) = &self.reading {
             stored.keep(Arc::clone(reading));
+        }
+        if let Some((reading, draft)) = &self.converted {
+            stored.keep_converted(reading.as_other(other(draft)));
         }
         Arc::new(stored)
     }

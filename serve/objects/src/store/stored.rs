@@ -17,6 +17,8 @@ pub struct Stored {
     derived: OnceLock<Box<Derived>>,
     /// The object as a definition last decoded it.
     reading: ArcSwapOption<Reading>,
+    /// The object as a webhook last converted it.
+    converted: ArcSwapOption<Reading>,
 }
 
 /// A stored object as a version of a definition decodes it: without unknown fields, with defaults. It is computed at
@@ -63,7 +65,7 @@ impl Eq for Stored {}
 impl Stored {
     /// Creates an object at a revision from compact JSON with a line break, as [`line`](Self::line) gives it.
     pub fn new(revision: u64, text: Bytes) -> Stored {
-        Stored { revision, text, derived: OnceLock::new(), reading: ArcSwapOption::empty() }
+        Stored { revision, text, derived: OnceLock::new(), reading: ArcSwapOption::empty(), converted: ArcSwapOption::empty() }
     }
 
     /// Returns whether a reader is known to return it as stored.
@@ -73,12 +75,19 @@ impl Stored {
 
     /// Returns the object as a reader decoded it, if known.
     pub(crate) fn reading(&self, by: &Reading) -> Option<Arc<Reading>> {
-        self.reading.load_full().filter(|reading| Arc::ptr_eq(&reading.by, &by.by))
+        let of = |slot: &ArcSwapOption<Reading>| slot.load_full().filter(|reading| Arc::ptr_eq(&reading.by, &by.by));
+        of(&self.reading).or_else(|| of(&self.converted))
     }
 
     /// Caches the object as a reader decoded it, and replaces that of another reader.
     pub(crate) fn keep(&self, reading: Arc<Reading>) {
         self.reading.store(Some(reading));
+    }
+
+    /// Caches the object as a webhook converted it for a reader. Readers that need no webhook have another place, so
+    /// clients of both versions do not displace each other.
+    pub(crate) fn keep_converted(&self, reading: Arc<Reading>) {
+        self.converted.store(Some(reading));
     }
 
     /// Creates an object that is not stored from its JSON.

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use kubeshape_objects::accept::Form;
 use kubeshape_objects::access::Identity;
-use kubeshape_objects::{Api, MAX_BODY, Moment, Reply, Request as Asked, Status, Stop, Watch};
+use kubeshape_objects::{Api, MAX_BODY, Moment, Reply, Request as Asked, Status, Stop, Watch, WatchEnd};
 use kubeshape_yaml::go::warning;
 use std::borrow::Cow;
 use std::future::Future;
@@ -173,7 +173,7 @@ where
                     Err(_) => shared.full(&whole),
                 }
             }
-            Ok(Made::Watch(watch, first, sending)) => stream_of(*watch, first, &shared, caller, &whole, sending),
+            Ok(Made::Watch(watch, first, sending)) => stream_of(watch, first, &shared, caller, &whole, sending),
             Ok(Made::Full) => shared.full(&whole),
             Ok(Made::Nothing) => whole.with(reply::page_not_found),
             Err(NotDone::TooLong) => whole.with(|parts| refused(parts, &took_too_long)),
@@ -302,7 +302,10 @@ impl Sending {
 
 /// A client that watches.
 struct Watching {
-    watch: Watch,
+    /// `None` after it was lost with the work that waited for a webhook.
+    watch: Option<Box<Watch>>,
+    work: Arc<Workshop>,
+    caller: Option<Caller>,
     sending: Sending,
     objects: Arc<Objects>,
     changes: Receiver<u64>,
@@ -312,7 +315,7 @@ struct Watching {
 }
 
 fn stream_of(
-    watch: Watch,
+    watch: Box<Watch>,
     first: Result<Vec<u8>, Option<Vec<u8>>>,
     shared: &Shared,
     caller: Option<Caller>,
@@ -328,7 +331,9 @@ fn stream_of(
     let began = Instant::now();
     let watching = Watching {
         changes: shared.objects.changes(),
-        watch,
+        watch: Some(watch),
+        work: Arc::clone(&shared.work),
+        caller: caller.clone(),
         sending,
         objects: Arc::clone(&shared.objects),
         until: began + asked.min(LONGEST_WATCH),
@@ -361,15 +366,34 @@ impl held::Parts for Watching {
 }
 
 impl Watching {
+    /// What the watch tells next. If it may wait for a webhook, another thread does it. `None` if that is not possible.
+    async fn next(&mut self) -> Option<Result<Vec<u8>, WatchEnd>> {
+        let (store, now) = (self.objects.store(), self.objects.now());
+        if !self.watch.as_ref()?.may_wait(&store) {
+            return Some(self.watch.as_mut()?.next(&store, now));
+        }
+        let mut watch = self.watch.take()?;
+        let make = move |stop: &AtomicBool| {
+            let next = watch.next_until(&store, now, Stop::when(stop));
+            (watch, next)
+        };
+        let done = self.work.run(Owner::Client(self.caller.clone()), make).await.ok()?;
+        let (watch, next) = done.made;
+        self.watch = Some(watch);
+        Some(next)
+    }
+
     /// The next events. `None` at the end.
     async fn events(&mut self) -> Option<Vec<u8>> {
         while !self.is_over {
             // Changes from now on wake it up.
             let revision = *self.changes.borrow_and_update();
-            match self.watch.next(&self.objects.store(), self.objects.now()) {
+            let next = self.next().await?;
+            let watch = self.watch.as_ref()?;
+            match next {
                 Ok(events) if !events.is_empty() => return Some(events),
-                Ok(_) if !self.watch.is_current(&self.objects.store()) => continue,
-                Ok(_) if !self.watch.is_served(&self.objects.api()) => return None,
+                Ok(_) if !watch.is_current(&self.objects.store()) => continue,
+                Ok(_) if !watch.is_served(&self.objects.api()) => return None,
                 Ok(_) => {}
                 Err(end) => {
                     self.is_over = true;
@@ -379,7 +403,7 @@ impl Watching {
             if revision == 0 {
                 return None;
             }
-            let wakes = if self.watch.wants_bookmarks() { self.bookmark.min(self.until) } else { self.until };
+            let wakes = if watch.wants_bookmarks() { self.bookmark.min(self.until) } else { self.until };
             tokio::select! {
                 changed = self.changes.changed() => changed.ok()?,
                 () = sleep_until(wakes) => {
@@ -387,7 +411,7 @@ impl Watching {
                         return None;
                     }
                     self.bookmark = Instant::now() + BOOKMARK;
-                    return Some(self.watch.bookmark());
+                    return self.watch.as_mut().map(|watch| watch.bookmark());
                 }
             }
         }

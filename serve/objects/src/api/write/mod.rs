@@ -337,7 +337,7 @@ impl Call<'_> {
         if is_deeper(object, MAX_DEPTH) {
             return Err(Status::bad_request(format!("the object nests deeper than {MAX_DEPTH} levels")));
         }
-        let draft = self.served.draft(self.served.in_storage(object, arena), arena);
+        let draft = self.served.storable(object, arena)?;
         // A number of replicas may have made an object around it, whose other members get defaults.
         Ok(if self.path.subresource == "scale" { draft } else { self.served.decoded(draft) })
     }
