@@ -195,15 +195,20 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "CLOCK", default_value = "system", help_heading = OPERATION)]
     pub(crate) clock: ClockArg,
 
-    /// Call the admission webhooks that objects configure, if they listen on loopback addresses; needs --objects
+    /// Call the webhooks that objects and definitions configure, for admission and conversion, if they listen on
+    /// loopback addresses; needs --objects
     ///
-    /// Without it, their configurations are stored and have no effect.
+    /// Without it, their configurations are stored and have no effect: versions differ only in their `apiVersion`.
     #[arg(long, help_heading = ACCESS)]
     pub(crate) webhooks: bool,
 
     /// Serve objects that clients create, without files
     #[arg(skip)]
     pub(crate) starts_empty: bool,
+
+    /// The port for the service `kubernetes`, as `kube-apiserver` creates it.
+    #[arg(skip)]
+    pub(crate) own_port: Option<u16>,
 
     /// Create objects only in namespaces that exist
     #[arg(skip)]

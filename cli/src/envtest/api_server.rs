@@ -87,6 +87,7 @@ pub(super) fn run(arguments: &[String]) -> Result<bool, Fatal> {
     };
     args.starts_empty = true;
     args.webhooks = true;
+    args.own_port = port.parse().ok();
     args.needs_namespaces = !flags.all("disable-admission-plugins").any(|plugin| plugin == "NamespaceLifecycle");
     serve::run(&args, &setup())
 }

@@ -32,6 +32,8 @@ pub(super) struct Resources {
     files: BTreeMap<Arc<str>, Vec<Object>>,
     /// By name: why a definition of a file does not replace the stored one.
     refused: BTreeMap<Arc<str>, Finding>,
+    /// The port for the service of the server, if there is one.
+    own_port: Option<u16>,
 }
 
 /// The result of changed files.
@@ -61,6 +63,8 @@ pub(super) struct Kept<'k> {
     pub(super) hooks: Option<Arc<LoopbackHooks>>,
     /// Whether objects are only created in namespaces that exist.
     pub(super) needs_namespaces: bool,
+    /// The port for the service of the server, if it has one.
+    pub(super) own_port: Option<u16>,
     /// The clock that clients move.
     pub(super) clock: Option<Arc<ManualClock>>,
 }
@@ -75,7 +79,7 @@ impl Resources {
         snapshot: &Snapshot,
         lifecycles: Lifecycles,
         release: Release,
-        Kept { data, folder, readiness, authorization, accounts, hooks, needs_namespaces, clock }: Kept<'_>,
+        Kept { data, folder, readiness, authorization, accounts, hooks, needs_namespaces, own_port, clock }: Kept<'_>,
     ) -> Result<Resources, DataError> {
         let mut documents: BTreeMap<String, Bytes> = BTreeMap::new();
         if !snapshot.v3.contains_key(DEFINITIONS) {
@@ -122,7 +126,7 @@ impl Resources {
         if let Some(accounts) = &accounts {
             accounts.bind(&objects);
         }
-        Ok(Resources { objects, folder, lifecycles, files: BTreeMap::new(), refused: BTreeMap::new() })
+        Ok(Resources { objects, folder, lifecycles, files: BTreeMap::new(), refused: BTreeMap::new(), own_port })
     }
 
     /// Returns the names of the definitions that the file stores, to publish them.
@@ -243,7 +247,8 @@ impl Resources {
         Ok(findings)
     }
 
-    /// Creates the namespaces that every cluster has, and its roles, as far as they do not exist.
+    /// Creates the namespaces that every cluster has, the service of the server, and its roles, as far as they do not
+    /// exist.
     fn load_system(&self) {
         let (api, store) = (self.objects.api(), self.objects.store());
         let namespace =
@@ -253,7 +258,8 @@ impl Resources {
             Authorization::AlwaysAllow => Vec::new(),
             Authorization::Rbac => system_objects(),
         };
-        let all = SYSTEM_NAMESPACES.into_iter().map(namespace).chain(roles.into_iter().map(Object::from));
+        let own = self.own_port.map(own_service).into_iter().map(Object::from);
+        let all = SYSTEM_NAMESPACES.into_iter().map(namespace).chain(own).chain(roles.into_iter().map(Object::from));
         let missing: Vec<Object> = all.filter(is_missing).collect();
         for (at, status) in self.objects.load(&missing, SystemTime::now()) {
             let name = missing.get(at).map(Object::name);
@@ -281,6 +287,26 @@ impl Resources {
 
 /// The namespaces that a server creates for itself (upstream: `SystemNamespaces` of the control plane).
 const SYSTEM_NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+/// The service by which Pods find the server (upstream: the controller `kubernetesservice`). Its endpoints do not exist:
+/// addresses of loopback are no endpoints.
+fn own_service(port: u16) -> serde_json::Value {
+    json!({
+        "apiVersion": "v1", "kind": "Service",
+        "metadata": {
+            "name": "kubernetes", "namespace": "default",
+            "labels": {"component": "apiserver", "provider": "kubernetes"},
+        },
+        "spec": {
+            "clusterIP": OWN_ADDRESS, "clusterIPs": [OWN_ADDRESS], "ipFamilies": ["IPv4"],
+            "ipFamilyPolicy": "SingleStack", "internalTrafficPolicy": "Cluster", "sessionAffinity": "None",
+            "type": "ClusterIP", "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": port}],
+        },
+    })
+}
+
+/// The first address of the range that kube-apiserver has without the flag `--service-cluster-ip-range`.
+const OWN_ADDRESS: &str = "10.0.0.1";
 
 /// The document that describes the fields of a definition.
 const DEFINITIONS: &str = "apis/apiextensions.k8s.io/v1";

@@ -211,7 +211,7 @@ impl Hooks for LoopbackHooks {
         let request = Request::post(uri)
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::ACCEPT, "application/json, */*")
-            .header(header::USER_AGENT, "kubeshape-admission")
+            .header(header::USER_AGENT, "kubeshape-webhook")
             .body(Full::new(Bytes::from(call.body.clone())))
             .map_err(|error| error.to_string())?;
         let permits = Arc::clone(&self.permits);

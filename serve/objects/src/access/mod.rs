@@ -1,13 +1,16 @@
 //! Who sends a request, and whether the user may: attributes of requests, and RBAC.
 
 mod attributes;
+mod covers;
 mod rbac;
 mod rules;
 mod system;
 
 pub use attributes::Attributes;
+pub(crate) use covers::covers;
 pub(crate) use rbac::Gate;
 pub use rbac::Rbac;
+pub(crate) use rbac::selector_of;
 pub use rules::Rule;
 pub use system::{SYSTEM_OBJECTS, system_objects};
 

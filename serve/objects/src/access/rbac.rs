@@ -113,7 +113,7 @@ impl Part {
 }
 
 /// Reads a `metav1.LabelSelector`. `None` if a requirement is invalid.
-fn selector_of(selector: &Value) -> Option<LabelSelector> {
+pub(crate) fn selector_of(selector: &Value) -> Option<LabelSelector> {
     let mut requirements: Vec<String> = Vec::new();
     for (key, value) in selector["matchLabels"].as_object().into_iter().flatten() {
         requirements.push(format!("{key} in ({})", value.as_str()?));
@@ -237,13 +237,30 @@ impl Rbac {
         rules
     }
 
+    /// Returns the rules of a role; of a ClusterRole without a namespace. `None` if it does not exist.
+    pub(crate) fn rules_of_role(&self, namespace: &str, name: &str) -> Option<Vec<Rule>> {
+        let role = self.roles.get(&(namespace.to_owned(), name.to_owned()))?;
+        Some(self.rules(role).into_iter().cloned().collect())
+    }
+
+    /// Returns the rules that bindings give a user in a namespace, and what is said of roles that do not exist.
+    pub(crate) fn known_rules(&self, identity: &Identity, namespace: &str) -> (Vec<&Rule>, Vec<String>) {
+        let (mut rules, mut missing) = (Vec::new(), Vec::new());
+        self.visit(&identity.user, namespace, |found| {
+            match found {
+                Ok((rule, ..)) => rules.push(rule),
+                Err(message) => missing.push(message),
+            }
+            true
+        });
+        (rules, missing)
+    }
+
     /// Returns the rules of a user in a namespace, and whether some roles do not exist.
     pub fn rules_for(&self, identity: &Identity, namespace: &str) -> (Vec<Rule>, bool) {
         let (mut rules, mut is_incomplete) = (Vec::new(), false);
         if identity.is_master() {
-            let all = || vec!["*".to_owned()];
-            rules.push(Rule { verbs: all(), api_groups: all(), resources: all(), ..Rule::default() });
-            rules.push(Rule { verbs: all(), non_resource_urls: all(), ..Rule::default() });
+            rules.extend(Rule::everything());
         }
         self.visit(&identity.user, namespace, |found| {
             match found {

@@ -37,6 +37,15 @@ impl Rule {
         rules.map(read).collect()
     }
 
+    /// Returns the rules that permit everything.
+    pub(crate) fn everything() -> [Rule; 2] {
+        let all = || vec!["*".to_owned()];
+        [
+            Rule { verbs: all(), api_groups: all(), resources: all(), ..Rule::default() },
+            Rule { verbs: all(), non_resource_urls: all(), ..Rule::default() },
+        ]
+    }
+
     /// Returns whether the rule allows an access (upstream: `rbac.RuleAllows`).
     pub fn allows(&self, access: &Access) -> bool {
         let has = |list: &[String], wanted: &str| list.iter().any(|item| item == "*" || item == wanted);

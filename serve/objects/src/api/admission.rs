@@ -298,8 +298,11 @@ impl Call<'_> {
         let (namespace, subresource) = (Some(self.path.namespace), self.path.subresource);
         let parts = Parts { gvk: &gvk, operation, subresource, namespace, name: Some(name), object, old_object };
         let Some(mut request) = request_of(parts, &client, &kinds, arena) else { return Ok(Decision::default()) };
-        if subresource == "scale" {
-            request.kind = Gvk::of("autoscaling/v1", SCALE);
+        match subresource {
+            "scale" => request.kind = Gvk::of("autoscaling/v1", SCALE),
+            "binding" if self.served.is_pod() => request.kind = Gvk::of("v1", "Binding"),
+            "eviction" if self.served.is_pod() => request.kind = Gvk::of("policy/v1", "Eviction"),
+            _ => {}
         }
         let left = Cell::new(Some((MAX_PARAMS, MAX_PARAM_BYTES)));
         let objects = InStore { store: self.store, api: self.api, arena, left };

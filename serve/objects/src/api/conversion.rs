@@ -112,7 +112,8 @@ impl Converter {
         }
         let pairs = objects.iter().zip(converted);
         let checked = pairs.map(|(original, made)| {
-            let made = checked(*original, *made, api_version, &memory).map_err(|why| wrong(format!("returned {why}")))?;
+            let made =
+                checked(*original, *made, api_version, &memory).map_err(|why| wrong(format!("returned {why}")))?;
             Ok(made.copy_into(arena))
         });
         checked.collect()

@@ -22,12 +22,26 @@ const IMMORTAL: [&str; 3] = ["default", "kube-public", "kube-system"];
 
 /// Options of a deletion.
 #[derive(Debug, Default)]
-struct Options {
-    dry_run: bool,
-    uid: String,
-    revision: String,
+pub(super) struct Options {
+    pub(super) dry_run: bool,
+    pub(super) uid: String,
+    pub(super) revision: String,
     /// `Foreground`, `Background`, `Orphan` or nothing.
     policy: String,
+}
+
+impl Options {
+    /// Reads `DeleteOptions`.
+    pub(super) fn of_json(options: &serde_json::Value) -> Options {
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let preconditions = &options["preconditions"];
+        Options {
+            dry_run: options["dryRun"].as_array().is_some_and(|list| !list.is_empty()),
+            uid: text(&preconditions["uid"]),
+            revision: text(&preconditions["resourceVersion"]),
+            policy: text(&options["propagationPolicy"]),
+        }
+    }
 }
 
 impl Call<'_> {
@@ -119,6 +133,19 @@ impl Call<'_> {
             return failed("ResourceVersion", &options.revision, &revision);
         }
         self.policed(Operation::Delete, None, Some(live), options.dry_run, &arena)?;
+        self.marked_or_gone(key, old, live, options, &arena)
+    }
+
+    /// The change that deletes an object, given its last state, or marks it if it has finalizers.
+    pub(super) fn marked_or_gone<'a>(
+        &'a self,
+        key: &Key,
+        old: &Stored,
+        live: Value<'a>,
+        options: &Options,
+        arena: &'a Bump,
+    ) -> Result<(Option<Change>, Then), Status> {
+        let (name, uid, of) = (key.name(), meta_text(live, "uid"), self.group_resource());
         let metadata = value::metadata(live);
         let finalizers = metadata.get("finalizers").and_then(Value::as_list).unwrap_or_default();
         let added = match options.policy.as_str() {
@@ -144,7 +171,7 @@ impl Call<'_> {
             let change = Change {
                 key: key.clone(),
                 expected: Some(old.revision),
-                then: Becomes::Deleted(self.gone(live, old, &arena)?),
+                then: Becomes::Deleted(self.gone(live, old, arena)?),
             };
             return Ok((Some(change), Then::Done(Box::new(Status::deleted(of, name, uid)))));
         }
@@ -152,30 +179,30 @@ impl Call<'_> {
             return Ok((None, Then::Object(200)));
         }
         let now = arena.alloc_str(&self.moment.now.to_string());
-        let finalizers = (!kept.is_empty()).then_some(Value::List(&kept));
-        let mut object = with_meta(live, "finalizers", finalizers, &arena);
+        let finalizers = (!kept.is_empty()).then(|| Value::List(arena.alloc_slice_copy(&kept)));
+        let mut object = with_meta(live, "finalizers", finalizers, arena);
         if self.served.is_definition() {
-            object = marked(object, now, &arena);
+            object = marked(object, now, arena);
         }
-        object = with_meta(object, "deletionTimestamp", Some(Value::String(now)), &arena);
+        object = with_meta(object, "deletionTimestamp", Some(Value::String(now)), arena);
         if is_namespace {
             let status = object.get("status").unwrap_or(Value::Null);
-            let status = value::with(status, "phase", Some(Value::String("Terminating")), &arena);
-            object = value::with(object, "status", Some(status), &arena);
+            let status = value::with(status, "phase", Some(Value::String("Terminating")), arena);
+            object = value::with(object, "status", Some(status), arena);
         }
         if !self.served.is_definition() && !is_namespace {
-            object = with_meta(object, "deletionGracePeriodSeconds", Some(Value::Int(0)), &arena);
+            object = with_meta(object, "deletionGracePeriodSeconds", Some(Value::Int(0)), arena);
         }
         if !self.served.is_definition()
             && let Some(Value::Int(n)) = metadata.get("generation")
             && n > 0
         {
-            object = with_meta(object, "generation", Some(Value::Int(n.saturating_add(1))), &arena);
+            object = with_meta(object, "generation", Some(Value::Int(n.saturating_add(1))), arena);
         }
         let change = Change {
             key: key.clone(),
             expected: Some(old.revision),
-            then: Becomes::Stored(self.served.storable(object, &arena)?),
+            then: Becomes::Stored(self.served.storable(object, arena)?),
         };
         Ok((Some(change), Then::Object(200)))
     }

@@ -90,6 +90,11 @@ impl Documents {
         self.group_version(group, version)?.served.values().find(|served| served.kind == kind)
     }
 
+    /// The registry with the kinds of a group version.
+    pub(super) fn registry(&self, group: &str, version: &str) -> Option<&Registry> {
+        self.group_version(group, version)?.served.values().find_map(|served| served.registry())
+    }
+
     /// The kinds of a group, for admission policies.
     pub(super) fn layers(&self, group: &str) -> impl Iterator<Item = &Layer> {
         let from = (group.to_owned(), String::new());

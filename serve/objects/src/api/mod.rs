@@ -8,7 +8,9 @@ mod convert;
 mod definitions;
 mod delete;
 mod documents;
+mod escalation;
 mod load;
+mod pods;
 mod read;
 mod reply;
 mod review;
@@ -619,6 +621,12 @@ impl Call<'_> {
             (_, verb) if verb != Verb::Create && review::Review::of(self.served).is_some() => not_supported(),
             ("status", _) if !self.served.has_status() => Err(self.not_found()),
             ("scale", _) if self.served.scale().is_none() => Err(self.not_found()),
+            ("approval", verb) if self.served.has_approval() => match verb {
+                Verb::Get => self.get(),
+                Verb::Update => self.update(),
+                Verb::Patch => self.patch(),
+                _ => not_supported(),
+            },
             ("" | "status", Verb::Get) => self.get(),
             ("" | "status", Verb::Update) if has_name => self.update(),
             ("" | "status", Verb::Patch) if has_name => self.patch(),
@@ -627,6 +635,8 @@ impl Call<'_> {
             ("", Verb::List) => self.list(),
             ("", Verb::Watch) => self.watch(),
             ("", Verb::Create) if !has_name => self.create(),
+            ("binding", Verb::Create) if self.served.is_pod() => self.bind(),
+            ("eviction", Verb::Create) if self.served.is_pod() => self.evict(),
             ("token", Verb::Create) if self.served.has_subresource("token") => self.token(),
             ("", Verb::Delete) => self.delete(),
             ("", Verb::DeleteCollection) => self.delete_collection(),

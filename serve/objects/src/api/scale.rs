@@ -1,6 +1,7 @@
 //! The subresource `scale` (upstream: `ScaleREST` of apiextensions-apiserver).
 
 use super::reply::Shown;
+use super::write::refused;
 use super::{Call, Outcome, Reply, Then};
 use crate::accept::{Form, TargetKind};
 use crate::form::{AUTOSCALING, META_V1, Room, Rows, Scale};
@@ -13,7 +14,9 @@ use kubeshape_policy::Operation;
 use kubeshape_policy::json_patch::json_patch;
 use kubeshape_registry::merge_patch;
 use kubeshape_show::table::{Column, Convertor};
-use kubeshape_smd::managed::scale::{replicas_path, to_parent};
+use kubeshape_smd::fieldpath::Path as FieldPath;
+use kubeshape_smd::managed::Gvk;
+use kubeshape_smd::managed::scale::{replicas_path, to_parent, to_scale};
 use kubeshape_smd::value::{Map, Stop};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
@@ -84,13 +87,7 @@ impl Call<'_> {
     /// Returns the managed fields of an object after a manager set replicas through the scale (upstream:
     /// `ScaleHandler.ToParent`).
     fn owners<'a>(&'a self, live: Value<'a>, manager: &'a str, arena: &'a Bump) -> Result<Option<Value<'a>>, Status> {
-        let registry = self.served.registry().unwrap_or(&self.api.registry);
-        let versions = registry.versions(&self.served.group, &self.served.kind);
-        let paths = versions.map(|kind| {
-            let path = kind.version().and_then(|version| version.scale.as_ref()).or_else(|| self.served.scale());
-            (kind.api_version(), path.map(|scale| replicas_path(&scale.spec_replicas_path, arena)))
-        });
-        let paths: Vec<_> = paths.collect();
+        let paths = self.replicas_paths(arena);
         let map = |members| Value::Map(Map::from_entries(members, arena));
         let replicas = map(vec![("f:replicas", Value::Map(Map::EMPTY))]);
         let entry = map(vec![
@@ -105,6 +102,45 @@ impl Call<'_> {
         let parent = value::metadata(live).get("managedFields");
         to_parent(parent, Some(scale), &self.served.api_version, &paths, arena)
             .map_err(|error| Status::internal(error.to_string()))
+    }
+
+    /// The path of the replicas in each version.
+    fn replicas_paths<'a>(&'a self, arena: &'a Bump) -> Vec<(&'a str, Option<&'a FieldPath<'a>>)> {
+        let registry = self.served.registry().unwrap_or(&self.api.registry);
+        let versions = registry.versions(&self.served.group, &self.served.kind);
+        let path = |kind: &'a kubeshape_registry::Kind| {
+            let path = kind.version().and_then(|version| version.scale.as_ref()).or_else(|| self.served.scale());
+            (kind.api_version(), path.map(|scale| replicas_path(&scale.spec_replicas_path, arena)))
+        };
+        versions.map(path).collect()
+    }
+
+    /// Applies a configuration to the scale of an object. Returns the scale afterwards, and the managed fields of the
+    /// object.
+    fn applied_scale<'a>(
+        &'a self,
+        live: Value<'a>,
+        current: Value<'a>,
+        config: Value<'a>,
+        parameters: &WriteParameters,
+        arena: &'a Bump,
+    ) -> Result<(Value<'a>, Option<Value<'a>>), Status> {
+        let failed = |error: String| Status::internal(error);
+        let paths = self.replicas_paths(arena);
+        let parent = value::metadata(live).get("managedFields");
+        let owned = to_scale(parent, &paths, arena).map_err(|error| failed(error.to_string()))?;
+        let current = with_meta(current, "managedFields", owned, arena);
+        let config = self.patched_fits_path(config, arena)?;
+        let own = self.served.registry().or_else(|| self.api.documents.registry("autoscaling", "v1"));
+        let registry = own.ok_or_else(|| failed("the server has no document with autoscaling/v1".to_owned()))?;
+        let gvk = Gvk::new(AUTOSCALING, "Scale");
+        let endpoint = registry.endpoint(gvk, "", arena).map_err(|error| failed(error.to_string()))?;
+        let options = self.options(parameters);
+        let scale = endpoint.apply(Some(current), config, &options, arena).map_err(|error| refused(&error))?;
+        let scale = scale.copy_into(arena);
+        let owners = value::metadata(scale).get("managedFields");
+        let owners = to_parent(parent, owners, &self.served.api_version, &paths, arena);
+        Ok((scale, owners.map_err(|error| failed(error.to_string()))?))
     }
 
     /// Checks that the body is a scale, if it contains a kind. With all forms, it may also be the generic `Scale`.
@@ -123,7 +159,9 @@ impl Call<'_> {
     pub(super) fn write_scale(&self, is_patch: bool) -> Result<Outcome, Status> {
         let shown = self.shown()?;
         let kind = if is_patch { "PatchOptions" } else { "UpdateOptions" };
-        let parameters = WriteParameters::read(self.request.query, kind, false)?;
+        let media = self.request.content_type.split(';').next().unwrap_or_default().trim();
+        let applies = is_patch && media == "application/apply-patch+yaml";
+        let parameters = WriteParameters::read(self.request.query, kind, applies)?;
         let Some(paths) = self.served.scale() else { return Err(self.not_found()) };
         let (mut tape, mut memory, arena) = (Tape::new(), Tape::new(), Bump::new());
         let body = self.transcoded()?;
@@ -136,13 +174,18 @@ impl Call<'_> {
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let live = self.live(old, &mut memory, &arena)?;
         let current = Scale::of(live, paths, &arena).to_value(&arena);
-        let media = self.request.content_type.split(';').next().unwrap_or_default().trim();
+        let mut of_scale = None;
         let scale = match (is_patch, media) {
             (true, "application/json-patch+json") => {
                 json_patch(current, sent, &arena).map_err(|error| Status::bad_request(error.message))?
             }
             (true, "application/merge-patch+json" | "application/strategic-merge-patch+json") => {
                 merge_patch::apply(current, sent, &arena)
+            }
+            (true, "application/apply-patch+yaml") => {
+                let (scale, owners) = self.applied_scale(live, current, sent, &parameters, &arena)?;
+                of_scale = Some(owners);
+                scale
             }
             (true, _) => return Err(Status::unsupported_media_type("application/merge-patch+json")),
             (false, _) => sent,
@@ -158,7 +201,9 @@ impl Call<'_> {
         if !revision.is_empty() {
             object = with_meta(object, "resourceVersion", Some(Value::String(revision)), &arena);
         }
-        if at_path(live, &paths.spec_replicas_path).is_none_or(|old| !is_number(old, replicas)) {
+        if let Some(owners) = of_scale {
+            object = with_meta(object, "managedFields", owners, &arena);
+        } else if at_path(live, &paths.spec_replicas_path).is_none_or(|old| !is_number(old, replicas)) {
             let manager = arena.alloc_str(&parameters.manager(self.request.user_agent));
             let owners = self.owners(live, manager, &arena)?;
             object = with_meta(object, "managedFields", owners, &arena);

@@ -184,6 +184,16 @@ impl Served {
         matches!(self.built_in, Some(Strategy::Definition(..)))
     }
 
+    /// Whether its objects are Pods.
+    pub(super) fn is_pod(&self) -> bool {
+        self.is_built_in() && self.group.is_empty() && self.kind == "Pod"
+    }
+
+    /// Whether its objects are approved through a subresource.
+    pub(super) fn has_approval(&self) -> bool {
+        self.is_built_in() && self.group == "certificates.k8s.io" && self.has_subresource("approval")
+    }
+
     /// Whether its objects are namespaces.
     pub(super) fn is_namespace(&self) -> bool {
         self.is_built_in() && self.group.is_empty() && self.kind == "Namespace"

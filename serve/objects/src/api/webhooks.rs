@@ -335,13 +335,7 @@ impl Call<'_> {
 }
 
 /// The review that is sent to a webhook (`CreateV1AdmissionReview`).
-fn review(
-    request: &Request<'_>,
-    [object, old]: [Option<Value<'_>>; 2],
-    resource: &Gvr,
-    kind: &Gvk,
-    uid: &str,
-) -> Json {
+fn review(request: &Request<'_>, [object, old]: [Option<Value<'_>>; 2], resource: &Gvr, kind: &Gvk, uid: &str) -> Json {
     let of_kind = |kind: &Gvk| json!({"group": kind.group, "version": kind.version, "kind": kind.kind});
     let of_resource = |of: &Gvr| json!({"group": of.group, "version": of.version, "resource": of.resource});
     let json = |object: Option<Value<'_>>| -> Json {

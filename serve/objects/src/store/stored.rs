@@ -65,7 +65,13 @@ impl Eq for Stored {}
 impl Stored {
     /// Creates an object at a revision from compact JSON with a line break, as [`line`](Self::line) gives it.
     pub fn new(revision: u64, text: Bytes) -> Stored {
-        Stored { revision, text, derived: OnceLock::new(), reading: ArcSwapOption::empty(), converted: ArcSwapOption::empty() }
+        Stored {
+            revision,
+            text,
+            derived: OnceLock::new(),
+            reading: ArcSwapOption::empty(),
+            converted: ArcSwapOption::empty(),
+        }
     }
 
     /// Returns whether a reader is known to return it as stored.

@@ -48,7 +48,7 @@ spec:
 pub(crate) struct Server {
     pub(crate) api: Api,
     pub(crate) store: Store,
-    uids: u64,
+    pub(crate) uids: u64,
 }
 
 pub(crate) const ALL: &str = "/apis/example.com/v1/namespaces/default/widgets";

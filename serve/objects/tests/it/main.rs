@@ -4,6 +4,7 @@
 mod built_in_selectors;
 mod collected;
 mod common;
+mod conversions;
 mod definitions;
 mod laws;
 mod policies;
@@ -13,4 +14,5 @@ mod representations;
 mod requests;
 mod selectors;
 mod stored;
+mod subresources;
 mod watches;

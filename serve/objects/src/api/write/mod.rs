@@ -2,6 +2,8 @@
 
 mod patch;
 
+pub(super) use patch::refused;
+
 use super::strategy::Strategy;
 use super::{Call, Outcome, Reply, Then, Verb, Write};
 use crate::options::{FieldValidation, WriteParameters};
@@ -11,7 +13,9 @@ use crate::value::{self, meta_text, with_meta};
 use crate::{cbor, wire};
 use kubeshape_policy::Operation;
 use kubeshape_registry::{WriteOptions, duplicate_fields, strict_yaml_error};
+use kubeshape_schema::field::Error;
 use kubeshape_smd::managed::keep_times;
+use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_validate::Change as ReleaseChange;
 use kubeshape_validate::body::{self, Conflict};
@@ -219,7 +223,7 @@ impl Call<'_> {
     }
 
     /// Does the same for the result of a patch, which gets the name of the path if it has none.
-    fn patched_fits_path<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Status> {
+    pub(super) fn patched_fits_path<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Status> {
         let object = match meta_text(object, "name") {
             "" => with_meta(object, "name", Some(Value::String(self.path.name)), arena),
             _ => object,
@@ -227,7 +231,7 @@ impl Call<'_> {
         self.fits_path(object, arena)
     }
 
-    fn options(&self, parameters: &WriteParameters) -> WriteOptions {
+    pub(super) fn options(&self, parameters: &WriteParameters) -> WriteOptions {
         let options = WriteOptions::new(parameters.manager(self.request.user_agent), self.moment.now);
         options.subresource(self.path.subresource).force(parameters.force.unwrap_or(false))
     }
@@ -287,6 +291,7 @@ impl Call<'_> {
         self.has_room_for_policy(object)?;
         self.namespace_takes(meta_text(object, "name"))?;
         let object = self.mutated(object, None, is_dry_run, arena)?;
+        self.escalates_not(object, None)?;
         let object = self.without_repeated_owners(object, arena);
         let assigned = self.moment.assigned(self.store.revision(), arena);
         let prepared = self.strategy.prepare_create(object, assigned, arena);
@@ -416,6 +421,7 @@ impl Call<'_> {
     ) -> Result<Change, Status> {
         self.has_room_for_policy(object)?;
         let object = self.mutated(object, Some(live), is_dry_run, arena)?;
+        self.escalates_not(object, Some(live))?;
         let (name, of) = (self.path.name, self.group_resource());
         let namespace = Some(self.path.namespace).filter(|namespace| !namespace.is_empty());
         let key = || body::storage_key(&self.served.group, &self.served.plural, namespace, Some(name));
@@ -437,7 +443,13 @@ impl Call<'_> {
         let strategy = self.strategy;
         let is_status = self.path.subresource == "status";
         let assigned = self.moment.assigned(self.store.revision(), arena);
-        let (object, checked) = if is_status {
+        let (object, checked) = if self.path.subresource == "approval" {
+            let object = approved(object, live, &self.moment.now.to_string(), arena);
+            let mut checked = strategy.validate_status_update(object, live, self.moment.stop);
+            let may = |error: &Error| !CHANGES_OF_APPROVAL.iter().any(|start| error.detail.starts_with(start));
+            checked.errors.retain(may);
+            (object, checked)
+        } else if is_status {
             let object = strategy.prepare_status_update(object, live, assigned, arena);
             (object, strategy.validate_status_update(object, live, self.moment.stop))
         } else {
@@ -457,6 +469,7 @@ impl Call<'_> {
         if self.path.subresource != "scale" {
             self.policed(Operation::Update, Some(object), Some(live), is_dry_run, arena)?;
         }
+        let is_status = is_status || self.path.subresource == "approval";
         let object = if is_status { object } else { self.type_checked(object, arena) };
         let object = if is_status { object } else { strategy.stored(object, Some(live), assigned, arena) };
         let draft = self.draft(object, arena)?;
@@ -474,6 +487,37 @@ impl Call<'_> {
     fn has(&self, change: ReleaseChange) -> bool {
         change.is_in(self.api.registry.settings().release)
     }
+}
+
+/// What the rules of the status forbid and the approval allows.
+const CHANGES_OF_APPROVAL: [&str; 2] =
+    ["updates may not add a condition of type", "updates may not modify a condition of type"];
+
+/// Returns a request for a certificate as its approval changes it: only the conditions of the status, which get times
+/// (upstream: `csrApprovalStrategy.PrepareForUpdate`).
+fn approved<'a>(object: Value<'a>, live: Value<'a>, now: &str, arena: &'a Bump) -> Value<'a> {
+    let conditions = |of: Value<'a>| of.get("status").and_then(|status| status.get("conditions")?.as_list());
+    let before = conditions(live).unwrap_or_default();
+    let is_unset = |condition: Value<'a>, key: &str| condition.get(key).is_none_or(Value::is_null);
+    let now = Value::String(arena.alloc_str(now));
+    let timed = conditions(object).unwrap_or_default().iter().map(|condition| {
+        let mut timed = *condition;
+        if is_unset(timed, "lastUpdateTime") {
+            timed = value::with(timed, "lastUpdateTime", Some(now), arena);
+        }
+        if is_unset(timed, "lastTransitionTime") {
+            let same = |old: &&Value<'a>| ["type", "status"].iter().all(|key| old.get(key) == condition.get(key));
+            let earlier = before.iter().find(same).and_then(|old| old.get("lastTransitionTime"));
+            let earlier = earlier.filter(|time| !time.is_null());
+            timed = value::with(timed, "lastTransitionTime", Some(earlier.unwrap_or(now)), arena);
+        }
+        timed
+    });
+    let timed: Vec<Value<'a>> = timed.collect();
+    let status = live.get("status").unwrap_or(Value::Map(Map::EMPTY));
+    let list = (!timed.is_empty()).then(|| Value::List(arena.alloc_slice_copy(&timed)));
+    let status = value::with(status, "conditions", list, arena);
+    value::with(value::with(object, "spec", live.get("spec"), arena), "status", Some(status), arena)
 }
 
 /// Returns duplicate fields, as strict validation reports them.

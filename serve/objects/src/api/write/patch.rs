@@ -169,7 +169,7 @@ impl Call<'_> {
 }
 
 /// Returns the status for an error of the field manager.
-fn refused(error: &managed::Error<'_>) -> Status {
+pub(in crate::api) fn refused(error: &managed::Error<'_>) -> Status {
     let managed::Status { code, reason, causes } = error.status();
     let causes: Vec<Cause> = causes
         .into_iter()

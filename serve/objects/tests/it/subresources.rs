@@ -1,0 +1,261 @@
+//! Subresources of built-in kinds: bindings and evictions of Pods, approvals of certificate requests, server-side apply
+//! on scales; and roles that grant too much.
+
+use kubeshape_objects::access::{Authorization, Identity};
+use kubeshape_objects::store::Store;
+use kubeshape_objects::{Api, Documents, Moment, Request};
+use kubeshape_registry::Time;
+use serde_json::{Value, json};
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+const BUDGETS: &str = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
+
+struct Server {
+    api: Api,
+    store: Store,
+    identity: Option<Identity>,
+}
+
+impl Server {
+    fn new() -> Server {
+        let release = kubeshape_builtin::Release::newest().api();
+        let paths = [
+            "api/v1",
+            "apis/apps/v1",
+            "apis/policy/v1",
+            "apis/certificates.k8s.io/v1",
+            "apis/rbac.authorization.k8s.io/v1",
+        ];
+        let documents = paths.map(|path| (path, release.openapi_v3(path).unwrap().into()));
+        let api = Api::default().with_documents(Documents::new(documents));
+        Server { api, store: Store::default(), identity: None }
+    }
+
+    fn send(&mut self, method: &str, target: &str, body: &Value) -> (u16, Value) {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let text = if body.is_null() { String::new() } else { body.to_string() };
+        let content_type = match method {
+            "PATCH" if query.contains("fieldManager") => "application/apply-patch+yaml",
+            "PATCH" => "application/merge-patch+json",
+            _ => "application/json",
+        };
+        let identity = self.identity.as_ref();
+        let body = text.as_bytes();
+        let request = Request { method, path, query, content_type, body, identity, ..Request::default() };
+        let uid = format!("00000000-0000-4000-8000-{:012}", self.store.revision());
+        let now = Time::parse("2026-01-02T03:04:05Z").unwrap();
+        let moment = Moment { now, uid: &uid, ..Moment::default() };
+        let reply = self.api.answer(&mut self.store, &request, &moment).unwrap();
+        (reply.code, serde_json::from_slice(&reply.body).unwrap_or_default())
+    }
+
+    fn created(&mut self, target: &str, body: &Value) -> Value {
+        let (code, object) = self.send("POST", target, body);
+        assert_eq!(code, 201, "{object}");
+        object
+    }
+
+    fn pod(&mut self, name: &str) {
+        let spec = json!({"containers": [{"name": "c", "image": "i"}]});
+        self.created(PODS, &json!({"metadata": {"name": name, "labels": {"app": "x"}}, "spec": spec}));
+    }
+
+    fn status(&mut self, target: &str, status: &Value) {
+        let (code, object) = self.send("PATCH", &format!("{target}/status"), &json!({ "status": status }));
+        assert_eq!(code, 200, "{object}");
+    }
+
+    fn message(&mut self, target: &str, body: &Value) -> (u16, String) {
+        let (code, answer) = self.send("POST", target, body);
+        (code, answer["message"].as_str().unwrap_or_default().to_owned())
+    }
+}
+
+fn binding(name: &str, target: &Value) -> Value {
+    json!({"metadata": {"name": name, "annotations": {"a": "1"}}, "target": target})
+}
+
+#[test]
+fn a_pod_is_bound_once() {
+    let mut server = Server::new();
+    server.pod("a");
+    let path = format!("{PODS}/a/binding");
+    let (code, message) = server.message(&path, &binding("b", &json!({"name": "n"})));
+    assert_eq!((code, &*message), (400, "name in URL does not match name in Binding object"));
+    let (code, message) = server.message(&path, &binding("a", &json!({"kind": "Pod"})));
+    let expected =
+        r#"[target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>", target.name: Required value]"#;
+    assert_eq!((code, &*message), (500, expected));
+    let (code, answer) = server.send("POST", &format!("{path}?dryRun=All"), &binding("a", &json!({"name": "n"})));
+    assert_eq!((code, &answer["status"]), (201, &json!("Success")), "{answer}");
+    assert!(server.send("GET", &format!("{PODS}/a"), &Value::Null).1["spec"]["nodeName"].is_null());
+    server.created(&path, &binding("a", &json!({"kind": "Node", "name": "n"})));
+    let (_, pod) = server.send("GET", &format!("{PODS}/a"), &Value::Null);
+    assert_eq!((&pod["spec"]["nodeName"], &pod["metadata"]["annotations"]["a"]), (&json!("n"), &json!("1")));
+    let condition = json!([{"type": "PodScheduled", "status": "True", "lastProbeTime": null,
+        "lastTransitionTime": "2026-01-02T03:04:05Z"}]);
+    assert_eq!(pod["status"]["conditions"], condition);
+    let (code, message) = server.message(&path, &binding("a", &json!({"name": "m"})));
+    let expected = r#"Operation cannot be fulfilled on pods/binding "a": pod a is already assigned to node "n""#;
+    assert_eq!((code, &*message), (409, expected));
+    assert_eq!(server.message(&format!("{PODS}/gone/binding"), &binding("gone", &json!({"name": "n"}))).0, 404);
+}
+
+fn eviction(name: &str) -> Value {
+    json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}})
+}
+
+#[test]
+fn budgets_decide_about_evictions() {
+    let mut server = Server::new();
+    let budget =
+        json!({"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "x"}}}});
+    server.created(BUDGETS, &budget);
+    // A pending Pod is evicted, whatever budgets say.
+    server.pod("pending");
+    server.created(&format!("{PODS}/pending/eviction"), &eviction("pending"));
+    assert_eq!(server.send("GET", &format!("{PODS}/pending"), &Value::Null).0, 404);
+    server.pod("a");
+    let ready = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
+    server.status(&format!("{PODS}/a"), &ready);
+    let path = format!("{PODS}/a/eviction");
+    let (code, answer) = server.send("POST", &path, &eviction("a"));
+    assert_eq!((code, &answer["details"]["retryAfterSeconds"]), (429, &json!(10)));
+    let cause = "The disruption budget b is still being processed by the server.";
+    assert_eq!(answer["details"]["causes"][0], json!({"reason": "DisruptionBudget", "message": cause}));
+    let none = json!({"observedGeneration": 1, "disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 1,
+        "expectedPods": 1});
+    server.status(&format!("{BUDGETS}/b"), &none);
+    let (code, answer) = server.send("POST", &path, &eviction("a"));
+    assert_eq!(
+        (code, &answer["message"]),
+        (429, &json!("Cannot evict pod as it would violate the pod's disruption budget."))
+    );
+    assert_eq!(
+        answer["details"]["causes"][0]["message"],
+        "The disruption budget b needs 1 healthy pods and has 1 currently"
+    );
+    server.status(&format!("{BUDGETS}/b"), &json!({"disruptionsAllowed": 1, "currentHealthy": 2}));
+    server.created(&path, &eviction("a"));
+    assert_eq!(server.send("GET", &format!("{PODS}/a"), &Value::Null).0, 404);
+    let (_, budget) = server.send("GET", &format!("{BUDGETS}/b"), &Value::Null);
+    assert_eq!(budget["status"]["disruptionsAllowed"], 0);
+    assert_eq!(budget["status"]["disruptedPods"], json!({"a": "2026-01-02T03:04:05Z"}));
+    assert_eq!(budget["status"]["conditions"][0]["reason"], "InsufficientPods");
+    // A second budget for the same Pod.
+    let second = json!({"metadata": {"name": "c"}, "spec": {"selector": {}}});
+    server.created(BUDGETS, &second);
+    server.pod("d");
+    server.status(&format!("{PODS}/d"), &ready);
+    let (code, message) = server.message(&format!("{PODS}/d/eviction"), &eviction("d"));
+    assert_eq!(code, 500);
+    assert!(message.starts_with("This pod has more than one PodDisruptionBudget"), "{message}");
+    let mut other = eviction("d");
+    other["deleteOptions"] = json!({"preconditions": {"uid": "x"}});
+    server.send("DELETE", BUDGETS, &Value::Null);
+    let (code, message) = server.message(&format!("{PODS}/d/eviction"), &other);
+    assert_eq!(code, 409);
+    assert!(message.contains("the UID in the precondition (x) does not match the UID in record"), "{message}");
+}
+
+#[test]
+fn certificates_are_approved_through_their_subresource() {
+    use base64::Engine as _;
+    let mut server = Server::new();
+    let all = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    let request = "-----BEGIN CERTIFICATE REQUEST-----\nMA==\n-----END CERTIFICATE REQUEST-----\n";
+    let request = base64::engine::general_purpose::STANDARD.encode(request);
+    let spec = json!({"request": request, "signerName": "example.com/x", "usages": ["client auth"]});
+    let mut csr = server.created(all, &json!({"metadata": {"name": "c"}, "spec": spec}));
+    let approved = json!([{"type": "Approved", "status": "True", "reason": "ByTest"}]);
+    csr["status"] = json!({ "conditions": approved });
+    let (code, refused) = server.send("PUT", &format!("{all}/c/status"), &csr);
+    assert_eq!(code, 422, "{refused}");
+    csr["spec"]["signerName"] = "example.com/other".into();
+    csr["status"]["certificate"] = "Cg==".into();
+    let (code, answer) = server.send("PUT", &format!("{all}/c/approval"), &csr);
+    assert_eq!(code, 200, "{answer}");
+    assert_eq!(answer["spec"]["signerName"], "example.com/x");
+    assert!(answer["status"]["certificate"].is_null());
+    let now = "2026-01-02T03:04:05Z";
+    let expected = json!([{"type": "Approved", "status": "True", "reason": "ByTest", "lastUpdateTime": now,
+        "lastTransitionTime": now}]);
+    assert_eq!(answer["status"]["conditions"], expected);
+    let (code, answer) = server.send("PATCH", &format!("{all}/c/approval"), &json!({"status": {"conditions": []}}));
+    assert_eq!(code, 422);
+    assert!(answer["message"].as_str().unwrap().contains("updates may not remove a condition"), "{answer}");
+}
+
+#[test]
+fn replicas_are_applied_through_the_scale() {
+    let mut server = Server::new();
+    let all = "/apis/apps/v1/namespaces/default/deployments";
+    let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    let spec = json!({"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": template});
+    server.created(all, &json!({"metadata": {"name": "d"}, "spec": spec}));
+    let scale =
+        json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "d"}, "spec": {"replicas": 3}});
+    let (code, answer) = server.send("PATCH", &format!("{all}/d/scale?fieldManager=me"), &scale);
+    assert_eq!(code, 409, "{answer}");
+    let (code, answer) = server.send("PATCH", &format!("{all}/d/scale?fieldManager=me&force=true"), &scale);
+    assert_eq!((code, &answer["spec"]["replicas"]), (200, &json!(3)), "{answer}");
+    let (_, object) = server.send("GET", &format!("{all}/d"), &Value::Null);
+    assert_eq!(object["spec"]["replicas"], 3);
+    let entries = object["metadata"]["managedFields"].as_array().unwrap();
+    let own = entries.iter().find(|entry| entry["manager"] == "me").unwrap();
+    assert_eq!(own["fieldsV1"], json!({"f:spec": {"f:replicas": {}}}));
+    assert_eq!((&own["apiVersion"], &own["subresource"]), (&json!("apps/v1"), &json!("scale")));
+}
+
+#[test]
+fn nobody_grants_what_he_lacks() {
+    let mut server = Server::new();
+    let cluster_roles = format!("{RBAC}/clusterroles");
+    let role = |name: &str, rules: Value| json!({"metadata": {"name": name}, "rules": rules});
+    let rbac = json!([{"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["*"], "verbs": ["create", "update"]},
+        {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]);
+    server.created(&cluster_roles, &role("some", rbac));
+    server.created(
+        &cluster_roles,
+        &role("secrets", json!([{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list"]}])),
+    );
+    let bind = |name: &str, role: &str| {
+        json!({"metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "jane"}]})
+    };
+    let bindings = format!("{RBAC}/clusterrolebindings");
+    server.created(&bindings, &bind("first", "some"));
+    server.api = server.api.clone().with_authorization(Authorization::Rbac);
+    server.identity = Some(Identity::new("jane", []));
+    let less = role("less", json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]));
+    server.created(&cluster_roles, &less);
+    let more = role("more", json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]));
+    let (code, message) = server.message(&cluster_roles, &more);
+    let expected = concat!(
+        r#"clusterroles.rbac.authorization.k8s.io "more" is forbidden: user "jane" (groups=["system:authenticated"]) is "#,
+        "attempting to grant RBAC permissions not currently held:\n",
+        r#"{APIGroups:[""], Resources:["pods"], Verbs:["list"]}"#,
+    );
+    assert_eq!((code, &*message), (403, expected));
+    let (code, message) = server.message(&bindings, &bind("second", "secrets"));
+    assert_eq!(code, 403);
+    assert!(message.ends_with(r#"{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}"#), "{message}");
+    let (code, message) = server.message(&bindings, &bind("second", "gone"));
+    assert_eq!((code, &*message), (404, r#"clusterroles.rbac.authorization.k8s.io "gone" not found"#));
+    server.created(&bindings, &bind("third", "less"));
+    let mut aggregated = role("whole", json!([]));
+    aggregated["aggregationRule"] = json!({"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]});
+    let (code, message) = server.message(&cluster_roles, &aggregated);
+    assert_eq!(code, 403);
+    assert!(message.ends_with("must have cluster-admin privileges to use the aggregationRule"), "{message}");
+    // With `bind` and `escalate`, the user may.
+    server.identity = None;
+    let verbs = json!([{"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"], "verbs": ["bind", "escalate"]}]);
+    server.created(&cluster_roles, &role("verbs", verbs));
+    server.created(&bindings, &bind("fourth", "verbs"));
+    server.identity = Some(Identity::new("jane", []));
+    server.created(&cluster_roles, &more);
+    server.created(&bindings, &bind("second", "secrets"));
+}
