@@ -20,6 +20,7 @@ pub mod known;
 pub mod mutated;
 pub mod objects;
 pub mod openapi;
+pub mod operators;
 pub mod oracle;
 pub mod own;
 pub mod plan;

@@ -6,7 +6,7 @@ use kubeshape_conformance::oracle::Other;
 use kubeshape_conformance::plan::Plan;
 use kubeshape_conformance::table::Table;
 use kubeshape_conformance::{
-    AREAS, BaseFolder, changes, clients, compare, generated, has_records, judged, mutated, own, types,
+    AREAS, BaseFolder, changes, clients, compare, generated, has_records, judged, mutated, operators, own, types,
 };
 use kubeshape_validate::Release;
 use rayon::prelude::*;
@@ -23,6 +23,7 @@ usage: kubeshape-conformance [AREA…] [--json] [--all]
        kubeshape-conformance members
        kubeshape-conformance clients [--newest] [--program KUBESHAPE] [--json] [--all]
        kubeshape-conformance kubectl [--program KUBESHAPE] [--json] [--all]
+       kubeshape-conformance operators [--only TEXT] [--program KUBESHAPE] [--json] [--all]
 
 Compares kubeshape's answers with recorded answers of Kubernetes and its libraries, and prints a table per area.
 Exits with 1 if an answer differs or is missing, unless KNOWN.md names it.
@@ -54,7 +55,8 @@ areas:
   clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)
   kubectl     recorded commands about objects, run again by the kubectl of this machine against `kubeshape serve
               --objects`
-Without areas: all but the last eight, as far as the folders hold them.
+  operators   suites of controller-runtime and of operators over `kubeshape envtest` (needs Go and its module proxy)
+Without areas: all but the last nine, as far as the folders hold them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
@@ -67,6 +69,7 @@ Without areas: all but the last eight, as far as the folders hold them.
 --oracle PROGRAM  the program of `conformance/oracle` (`judged`), `conformance/builtins-oracle` (`mutated`) or
            `conformance/types` (`types`) that was built with these modules
 --newest   only the clients of the newest minor are built and asked
+--only TEXT  only suites whose module or package contains it (`operators`)
 --program  the `kubeshape` command that serves (the one built beside this program)
 
 KUBESHAPE_CORPUS  folder of inputs
@@ -81,6 +84,7 @@ struct Arguments {
     generated: Plan,
     program: Option<PathBuf>,
     newest: bool,
+    only: String,
     oracle: Option<PathBuf>,
     kubernetes: Option<Release>,
     members: bool,
@@ -130,12 +134,23 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--oracle" => out.oracle = arguments.next().map(PathBuf::from),
             "--kubernetes" => out.kubernetes = Some(number(&mut arguments, "--kubernetes")?),
             "--newest" => out.newest = true,
+            "--only" => out.only = arguments.next().unwrap_or_default(),
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
             "members" => out.members = true,
             area if AREAS.contains(&area)
-                || ["corpus", "generated", "judged", "mutated", "changes", "types", "clients", "kubectl"]
-                    .contains(&area) =>
+                || [
+                    "corpus",
+                    "generated",
+                    "judged",
+                    "mutated",
+                    "changes",
+                    "types",
+                    "clients",
+                    "kubectl",
+                    "operators",
+                ]
+                .contains(&area) =>
             {
                 out.areas.push(argument);
             }
@@ -213,6 +228,10 @@ fn table_of(
         "judged" => judged::compare(&arguments.generated, arguments.other("oracle")?.as_ref(), known),
         "types" => types::compare(arguments.other(types::FOLDER)?, known),
         "changes" => changes::compare(&arguments.generated, known),
+        "operators" => {
+            let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);
+            operators::compare(&program, &arguments.only, known)
+        }
         "clients" | "kubectl" => {
             let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);
             let recorded = folder("KUBESHAPE_CORPUS").zip(golden.map(Path::to_owned));

@@ -113,3 +113,21 @@ def test_the_fixture_needs_no_import(tmp_path: Path, demo: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert "1 passed" in ran.stdout, ran.stdout + ran.stderr
+
+
+def test_snapshots_and_the_clock() -> None:
+    kubernetes = pytest.importorskip("kubernetes")
+    with ApiServer(manual_clock=True) as server:
+        core = kubernetes.client.CoreV1Api(kubernetes.config.new_client_from_config(str(server.kubeconfig)))
+        before = server.now()
+        state = server.snapshot()
+        server.advance(90)
+        assert (server.now() - before).total_seconds() == 90
+        made = core.create_namespaced_config_map("default", {"metadata": {"name": "a"}})
+        assert made.metadata.creation_timestamp == server.now()
+        server.restore(state)
+        assert core.list_namespaced_config_map("default").items == []
+        with pytest.raises(RuntimeError, match="there is no snapshot 9"):
+            server.restore(9)
+    with ApiServer() as server, pytest.raises(RuntimeError, match="--clock manual"):
+        server.advance(1)

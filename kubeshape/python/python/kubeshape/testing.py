@@ -15,8 +15,10 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 __all__ = ["ApiServer"]
 
@@ -44,13 +46,15 @@ class ApiServer:
         *,
         objects: str | os.PathLike[str] | None = None,
         kubernetes: str | None = None,
+        manual_clock: bool = False,
         arguments: Iterable[str] = (),
         timeout: float = 60,
     ) -> None:
         """Starts the server, and waits until it is ready.
 
         `schemas` are files and folders with CustomResourceDefinitions, `objects` is one with the first objects,
-        `kubernetes` a release such as `1.36`, and `arguments` are others of `kubeshape serve`.
+        `kubernetes` a release such as `1.36`, and `arguments` are others of `kubeshape serve`. A manual clock stands
+        still until `advance` moves it.
         """
         self._folder = tempfile.TemporaryDirectory(prefix="kubeshape-")
         folder = Path(self._folder.name)
@@ -58,6 +62,9 @@ class ApiServer:
         own.mkdir()
         command = [sys.executable, "-m", "kubeshape", "serve", "--listen", "127.0.0.1:0"]
         command += ["--objects", os.fspath(own if objects is None else objects), "--log-level", "error"]
+        command += ["--extensions", "on"]
+        if manual_clock:
+            command += ["--clock", "manual"]
         if kubernetes is not None:
             command += ["--kubernetes", kubernetes]
         command += [*arguments, *(os.fspath(path) for path in schemas)]
@@ -110,6 +117,34 @@ class ApiServer:
             ],
             "current-context": "kubeshape",
         }
+
+    def snapshot(self) -> int:
+        """Keeps the current objects. Returns the number of the state, for `restore`."""
+        return int(self._control("snapshot", {})["snapshot"])
+
+    def restore(self, snapshot: int) -> None:
+        """Returns to a state: what was created since is deleted, and what was changed or deleted is back."""
+        self._control("restore", {"snapshot": snapshot})
+
+    def now(self) -> datetime:
+        """Returns the time of a manual clock."""
+        return datetime.fromisoformat(self._control("clock", None)["now"].replace("Z", "+00:00"))
+
+    def advance(self, seconds: float) -> None:
+        """Moves a manual clock."""
+        self._control("clock", {"advanceSeconds": seconds})
+
+    def _control(self, name: str, body: dict[str, float] | None) -> dict[str, Any]:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}/kubeshape/{name}", data=data)
+        try:
+            with urllib.request.urlopen(request) as answer:
+                made: dict[str, Any] = json.load(answer)
+                return made
+        except urllib.error.HTTPError as error:
+            with error:
+                reason = json.loads(error.read()).get("message", "")
+            raise RuntimeError(f"{name} of the server: {reason}") from None
 
     def log(self) -> str:
         """Returns what the server has logged."""

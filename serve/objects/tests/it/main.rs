@@ -6,6 +6,7 @@ mod collected;
 mod common;
 mod conversions;
 mod definitions;
+mod hooks;
 mod laws;
 mod policies;
 mod protobuf;

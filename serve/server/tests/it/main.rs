@@ -16,3 +16,4 @@ mod resources;
 mod store;
 mod store_changes;
 mod store_remotes;
+mod webhooks;

@@ -1,0 +1,173 @@
+//! Area `operators`: suites of others, unchanged, over the programs of `kubeshape envtest`. Their modules are downloaded
+//! in the versions of `operators.txt`, and their reports read.
+
+use crate::known::Known;
+use crate::oracle;
+use crate::table::{Table, Verdict};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Lines of a module, its version and a package.
+const SUITES: &str = include_str!("../operators.txt");
+
+/// A package with a suite.
+struct Suite<'s> {
+    module: &'s str,
+    version: &'s str,
+    package: &'s str,
+}
+
+impl Suite<'_> {
+    /// The last segments of the module and the package: `karpenter v1`.
+    fn name(&self) -> String {
+        let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        format!("{} {}", last(self.module), last(self.package))
+    }
+}
+
+/// The report of Ginkgo on a suite.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Report {
+    #[serde(default)]
+    spec_reports: Option<Vec<Spec>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Spec {
+    container_hierarchy_texts: Option<Vec<String>>,
+    leaf_node_text: String,
+    leaf_node_type: String,
+    state: String,
+    failure: Option<Failure>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Failure {
+    message: String,
+}
+
+impl Spec {
+    fn name(&self) -> String {
+        let mut parts = self.container_hierarchy_texts.clone().unwrap_or_default();
+        parts.push(if self.leaf_node_text.is_empty() {
+            self.leaf_node_type.clone()
+        } else {
+            self.leaf_node_text.clone()
+        });
+        // Generated names would differ each time, and an entry of KNOWN.md is a line.
+        parts.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// `None` if the suite itself leaves it out.
+    fn verdict(&self) -> Option<Verdict> {
+        match self.state.as_str() {
+            "passed" if self.leaf_node_type == "It" => Some(Verdict::Equal),
+            "passed" | "pending" | "skipped" => None,
+            state => {
+                let message = self.failure.as_ref().map(|failure| failure.message.as_str()).unwrap_or_default();
+                let first: Vec<&str> = message.lines().take(3).map(str::trim).collect();
+                Some(Verdict::Differing(format!("{state}: {}", first.join(" "))))
+            }
+        }
+    }
+}
+
+/// Runs the suites whose module or package contains a text.
+///
+/// # Errors
+/// Go or the command is missing, or a suite cannot be built.
+pub fn compare(program: &Path, only: &str, known: Known) -> Result<Table, String> {
+    let mut table = Table::new("operators", known);
+    let folder = oracle::target().join("conformance").join("operators");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
+    let assets = folder.join("assets");
+    run(Command::new(program).arg("envtest").arg("-o").arg(&assets))?;
+    for suite in suites().filter(|suite| suite.module.contains(only) || suite.package.contains(only)) {
+        let name = suite.name();
+        for spec in reports(&suite, &folder, &assets)? {
+            if let Some(verdict) = spec.verdict() {
+                table.add(&name, &spec.name(), verdict);
+            }
+        }
+    }
+    Ok(table)
+}
+
+fn suites() -> impl Iterator<Item = Suite<'static>> {
+    let lines = SUITES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.filter_map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [module, version, package] => Some(Suite { module, version, package }),
+        _ => None,
+    })
+}
+
+/// Builds a suite in the module cache, which it does not change, and runs it.
+fn reports(suite: &Suite<'_>, folder: &Path, assets: &Path) -> Result<Vec<Spec>, String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Module {
+        dir: PathBuf,
+    }
+    let name = suite.name().replace(' ', "-");
+    let module = format!("{}@{}", suite.module, suite.version);
+    let downloaded = run(Command::new("go").args(["mod", "download", "-json", &module]).current_dir(folder))?;
+    let Module { dir } = serde_json::from_slice(&downloaded).map_err(|error| format!("{module}: {error}"))?;
+    let test = folder.join(format!("{name}.test"));
+    let package = format!("./{}", suite.package);
+    run(Command::new("go").args(["test", "-c", "-o"]).arg(&test).arg(package).current_dir(&dir))?;
+    let report = folder.join(format!("{name}.json"));
+    let _ = std::fs::remove_file(&report);
+    // Its exit status is in the report.
+    let _ = run(Command::new(&test)
+        .arg(format!("--ginkgo.json-report={}", report.display()))
+        .env("KUBEBUILDER_ASSETS", assets)
+        .current_dir(dir.join(suite.package)));
+    let text = std::fs::read(&report).map_err(|error| format!("{name} wrote no report: {error}"))?;
+    let reports: Vec<Report> = serde_json::from_slice(&text).map_err(|error| format!("{name}: {error}"))?;
+    Ok(reports.into_iter().flat_map(|report| report.spec_reports.unwrap_or_default()).collect())
+}
+
+/// Runs a program. Returns its output.
+fn run(command: &mut Command) -> Result<Vec<u8>, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{name}: {error}"))?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    Err(format!("{name}: {}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Report, Verdict, suites};
+
+    #[test]
+    fn every_suite_has_an_exact_version() {
+        assert!(suites().count() > 5);
+        assert!(suites().all(|suite| suite.version.starts_with('v') && suite.version.matches('.').count() == 2));
+        let lines = super::SUITES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        assert_eq!(lines.count(), suites().count());
+    }
+
+    #[test]
+    fn reports_are_read() {
+        let text = r#"[{"SpecReports": [
+            {"ContainerHierarchyTexts": ["a", "b"], "LeafNodeText": "c  d", "LeafNodeType": "It", "State": "passed"},
+            {"LeafNodeText": "", "LeafNodeType": "BeforeSuite", "State": "failed", "Failure": {"Message": "x\ny"}},
+            {"LeafNodeText": "e", "LeafNodeType": "It", "State": "pending"}]}]"#;
+        let reports: Vec<Report> = serde_json::from_str(text).unwrap();
+        let specs = reports[0].spec_reports.as_ref().unwrap();
+        let found: Vec<_> = specs.iter().map(|spec| (spec.name(), spec.verdict())).collect();
+        let expected = [
+            ("a b c d".to_owned(), Some(Verdict::Equal)),
+            ("BeforeSuite".to_owned(), Some(Verdict::Differing("failed: x y".to_owned()))),
+            ("e".to_owned(), None),
+        ];
+        assert_eq!(found, expected);
+    }
+}
