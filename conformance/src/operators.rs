@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Lines of a module, its version and a package.
+/// Lines of a module, its version, a package, and the library that reports: `ginkgo` or `testing`.
 const SUITES: &str = include_str!("../operators.txt");
 
 /// A package with a suite.
@@ -16,6 +16,7 @@ struct Suite<'s> {
     module: &'s str,
     version: &'s str,
     package: &'s str,
+    is_ginkgo: bool,
 }
 
 impl Suite<'_> {
@@ -101,7 +102,7 @@ pub fn compare(program: &Path, only: &str, known: Known) -> Result<Table, String
 fn suites() -> impl Iterator<Item = Suite<'static>> {
     let lines = SUITES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.filter_map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
-        [module, version, package] => Some(Suite { module, version, package }),
+        [module, version, package, library] => Some(Suite { module, version, package, is_ginkgo: library == "ginkgo" }),
         _ => None,
     })
 }
@@ -120,16 +121,45 @@ fn reports(suite: &Suite<'_>, folder: &Path, assets: &Path) -> Result<Vec<Spec>,
     let test = folder.join(format!("{name}.test"));
     let package = format!("./{}", suite.package);
     run(Command::new("go").args(["test", "-c", "-o"]).arg(&test).arg(package).current_dir(&dir))?;
+    let mut tests = Command::new(&test);
+    tests.env("KUBEBUILDER_ASSETS", assets).current_dir(dir.join(suite.package));
+    if !suite.is_ginkgo {
+        let output = tests.arg("-test.v").output().map_err(|error| format!("{name}: {error}"))?;
+        return Ok(tested(&String::from_utf8_lossy(&output.stdout), output.status.success()));
+    }
     let report = folder.join(format!("{name}.json"));
     let _ = std::fs::remove_file(&report);
     // Its exit status is in the report.
-    let _ = run(Command::new(&test)
-        .arg(format!("--ginkgo.json-report={}", report.display()))
-        .env("KUBEBUILDER_ASSETS", assets)
-        .current_dir(dir.join(suite.package)));
+    let _ = run(tests.arg(format!("--ginkgo.json-report={}", report.display())));
     let text = std::fs::read(&report).map_err(|error| format!("{name} wrote no report: {error}"))?;
     let reports: Vec<Report> = serde_json::from_slice(&text).map_err(|error| format!("{name}: {error}"))?;
     Ok(reports.into_iter().flat_map(|report| report.spec_reports.unwrap_or_default()).collect())
+}
+
+/// Returns the results that Go's `testing` prints: `--- PASS: TestName (0.10s)`.
+fn tested(output: &str, succeeded: bool) -> Vec<Spec> {
+    let spec = |name: &str, state: &str| Spec {
+        container_hierarchy_texts: None,
+        leaf_node_text: name.to_owned(),
+        leaf_node_type: "It".to_owned(),
+        state: state.to_owned(),
+        failure: None,
+    };
+    let read = |line: &str| {
+        let (result, rest) = line.trim_start().strip_prefix("--- ")?.split_once(": ")?;
+        let name = rest.rsplit_once(" (").map_or(rest, |(name, _)| name);
+        let state = match result {
+            "PASS" => "passed",
+            "SKIP" => "skipped",
+            _ => "failed",
+        };
+        Some(spec(name, state))
+    };
+    let mut specs: Vec<Spec> = output.lines().filter_map(read).collect();
+    if !succeeded && !specs.iter().any(|spec| spec.state == "failed") {
+        specs.push(spec("the suite", "failed"));
+    }
+    specs
 }
 
 /// Runs a program. Returns its output.
@@ -144,7 +174,7 @@ fn run(command: &mut Command) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Report, Verdict, suites};
+    use super::{Report, Verdict, suites, tested};
 
     #[test]
     fn every_suite_has_an_exact_version() {
@@ -152,6 +182,18 @@ mod tests {
         assert!(suites().all(|suite| suite.version.starts_with('v') && suite.version.matches('.').count() == 2));
         let lines = super::SUITES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         assert_eq!(lines.count(), suites().count());
+    }
+
+    #[test]
+    fn results_of_testing_are_read() {
+        let read = |text: &str, succeeded: bool| {
+            let specs = tested(text, succeeded);
+            specs.iter().map(|spec| (spec.name(), spec.state.clone())).collect::<Vec<_>>()
+        };
+        let own = |name: &str, state: &str| (name.to_owned(), state.to_owned());
+        let text = "=== RUN   TestA\n--- FAIL: TestA (0.13s)\n    --- PASS: TestA/b_(c) (0.00s)\nlog --- PASS: no\n";
+        assert_eq!(read(text, false), [own("TestA", "failed"), own("TestA/b_(c)", "passed")]);
+        assert_eq!(read("panic: x\n", false), [own("the suite", "failed")]);
     }
 
     #[test]
