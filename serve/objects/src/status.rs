@@ -253,6 +253,11 @@ impl Status {
         self.code >= 300
     }
 
+    /// Returns whether the object has the code: those of deletions have none.
+    fn has_code(&self) -> bool {
+        self.is_failure() || self.code == 201
+    }
+
     /// Returns the object as compact JSON, in the order of Go's struct.
     pub fn to_json(&self) -> Vec<u8> {
         self.json_as("v1")
@@ -270,7 +275,7 @@ impl Status {
             out.extend_from_slice(b",\"details\":");
             details.json(&mut out);
         }
-        if self.is_failure() {
+        if self.has_code() {
             out.extend_from_slice(format!(",\"code\":{}", self.code).as_bytes());
         }
         out.push(b'}');
@@ -300,7 +305,7 @@ impl Status {
             proto::text(&mut inner, 6, &details.uid);
             proto::bytes(&mut status, 5, &inner);
         }
-        proto::number(&mut status, 6, if self.is_failure() { i64::from(self.code) } else { 0 });
+        proto::number(&mut status, 6, if self.has_code() { i64::from(self.code) } else { 0 });
         proto::unknown(api_version, "Status", &status)
     }
 
@@ -319,7 +324,7 @@ impl Status {
         };
         add("message", &self.message);
         add("reason", &self.reason);
-        if self.is_failure() {
+        if self.has_code() {
             members.push(("code", Value::Int(i64::from(self.code))));
         }
         if let Some(details) = &self.details {

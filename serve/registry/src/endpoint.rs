@@ -81,6 +81,21 @@ impl Registry {
         subresource: &'r str,
         arena: &'r Bump,
     ) -> Result<Endpoint<'r>, EndpointError> {
+        self.endpoint_with(gvk, subresource, None, arena)
+    }
+
+    /// Works like [`endpoint`](Self::endpoint), but lets something else convert between the versions of the kind: a
+    /// webhook, for example.
+    ///
+    /// # Errors
+    /// There is no such kind, or its definition does not have the subresource.
+    pub fn endpoint_with<'r>(
+        &'r self,
+        gvk: Gvk<'r>,
+        subresource: &'r str,
+        objects: Option<&'r dyn ObjectConverter>,
+        arena: &'r Bump,
+    ) -> Result<Endpoint<'r>, EndpointError> {
         let kind = self.expect(gvk)?;
         if let Some(known) = kind.subresources()
             && !subresource.is_empty()
@@ -96,7 +111,7 @@ impl Registry {
             .into());
         }
         let versions: &'r Versions<'r> = arena.alloc(Versions { registry: self, gvk });
-        let manager = FieldManager::new(gvk, self, versions).subresource(subresource);
+        let manager = FieldManager::new(gvk, self, objects.unwrap_or(versions)).subresource(subresource);
         let manager = manager.compat(self.settings().compat).emptied(self.settings().emptied);
         let kept = kind.reset_fields(subresource);
         let endpoint = Endpoint { kind, manager, version: gvk.api_version(), kept };
@@ -322,6 +337,11 @@ impl ObjectConverter for Versions<'_> {
             return Ok(object);
         }
         let Some(known) = self.known(api_version) else {
+            // Upstream: `crConverter.ConvertToVersion`, whose error does not say that the version is missing.
+            if self.registry.kind(self.gvk).is_some_and(|kind| kind.definition().is_custom_resource()) {
+                let message = format!("request to convert CR to an invalid group/version: {api_version}");
+                return Err(ConvertError::Failed(message));
+            }
             return Err(ConvertError::MissingVersion(format!(
                 "no kind {:?} is registered for version {api_version:?}",
                 gvk.kind()

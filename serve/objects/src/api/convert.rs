@@ -11,6 +11,8 @@ use crate::store::{Draft, Stored};
 use crate::value::{self, metadata, with, with_meta};
 use kubeshape_schema::Flags;
 use kubeshape_schema::field::Path;
+use kubeshape_smd::managed::ObjectConverter;
+use kubeshape_smd::merge::ConvertError;
 use kubeshape_smd::value::Stop;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_validate::object::{Malformed, Resource, Root, coerce, prune, prune_nulls};
@@ -199,6 +201,33 @@ impl Served {
     fn pruned_as<'a>(&'a self, api_version: &str, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         let version = self.versions().into_iter().flatten().find(|version| version.api_version == api_version);
         version.map_or(object, |version| pruned(object, version, arena))
+    }
+}
+
+/// Lets the webhook of a definition convert for server-side apply: managers own fields in their versions.
+pub(super) struct FieldConverter<'s>(&'s Served);
+
+impl Served {
+    pub(super) fn field_converter(&self) -> FieldConverter<'_> {
+        FieldConverter(self)
+    }
+}
+
+impl ObjectConverter for FieldConverter<'_> {
+    fn convert<'a>(&'a self, object: Value<'a>, api_version: &str, arena: &'a Bump) -> Result<Value<'a>, ConvertError> {
+        if object.gvk().api_version() == api_version {
+            return Ok(object);
+        }
+        let versions = self.0.versions().into_iter().flatten();
+        let Some(known) = versions.map(|version| version.api_version).find(|known| *known == api_version) else {
+            let message = format!("request to convert CR to an invalid group/version: {api_version}");
+            return Err(ConvertError::Failed(message));
+        };
+        // Upstream: `isEmptyUnstructuredObject`.
+        if object.as_map().is_some_and(|map| map.len() == 2) {
+            return Ok(with(object, "apiVersion", Some(Value::String(known)), arena));
+        }
+        self.0.in_version(object, known, arena).map_err(|status| ConvertError::Failed(status.message))
     }
 }
 

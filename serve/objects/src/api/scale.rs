@@ -134,7 +134,7 @@ impl Call<'_> {
         let own = self.served.registry().or_else(|| self.api.documents.registry("autoscaling", "v1"));
         let registry = own.ok_or_else(|| failed("the server has no document with autoscaling/v1".to_owned()))?;
         let gvk = Gvk::new(AUTOSCALING, "Scale");
-        let endpoint = registry.endpoint(gvk, "", arena).map_err(|error| failed(error.to_string()))?;
+        let endpoint = registry.endpoint(gvk, "scale", arena).map_err(|error| failed(error.to_string()))?;
         let options = self.options(parameters);
         let scale = endpoint.apply(Some(current), config, &options, arena).map_err(|error| refused(&error))?;
         let scale = scale.copy_into(arena);

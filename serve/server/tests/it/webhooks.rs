@@ -172,7 +172,7 @@ async fn old_states_are_dropped_when_all_have_too_many_bytes() {
         assert_eq!(code.as_u16(), 201, "{}", answer["message"]);
     }
     let fit = (1 << 30) / objects.store().bytes();
-    assert!((40..60).contains(&fit), "{fit}");
+    assert!((20..60).contains(&fit), "{fit}");
     let last = (0..=fit).map(|_| objects.keep_state()).last().expect("states");
     assert!(objects.return_to_state(last - fit as u64).expect("nothing fails").is_none(), "the first is dropped");
     assert!(objects.return_to_state(last - fit as u64 + 1).expect("nothing fails").is_some(), "the second is kept");

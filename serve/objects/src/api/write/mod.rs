@@ -14,7 +14,7 @@ use crate::{cbor, wire};
 use kubeshape_policy::Operation;
 use kubeshape_registry::{WriteOptions, duplicate_fields, strict_yaml_error};
 use kubeshape_schema::field::Error;
-use kubeshape_smd::managed::keep_times;
+use kubeshape_smd::managed::{ObjectConverter, keep_times};
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_validate::Change as ReleaseChange;
@@ -281,7 +281,9 @@ impl Call<'_> {
     /// The endpoint of server-side apply.
     pub(super) fn endpoint<'a>(&'a self, arena: &'a Bump) -> Result<kubeshape_registry::Endpoint<'a>, Status> {
         let registry = self.served.registry().unwrap_or(&self.api.registry);
-        let endpoint = registry.endpoint(self.served.gvk(), self.path.subresource, arena);
+        let by_webhook =
+            self.served.converter().map(|_| arena.alloc(self.served.field_converter()) as &dyn ObjectConverter);
+        let endpoint = registry.endpoint_with(self.served.gvk(), self.path.subresource, by_webhook, arena);
         endpoint.map_err(|error| Status::internal(error.to_string()))
     }
 
