@@ -57,25 +57,16 @@ func (s *Server) control(ctx context.Context, method, name string, sent, receive
 		}
 		body = bytes.NewReader(text)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, s.url+"/kubeshape/"+name, body)
+	code, text, err := s.send(ctx, method, "/kubeshape/"+name, body)
 	if err != nil {
 		return err
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, mostLog))
-	if err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
+	if code != http.StatusOK {
 		var status struct {
 			Message string `json:"message"`
 		}
 		_ = json.Unmarshal(text, &status)
-		return fmt.Errorf("%s of the server: %s: %s", name, response.Status, status.Message)
+		return fmt.Errorf("%s of the server: %s: %s", name, http.StatusText(code), status.Message)
 	}
 	if received == nil {
 		return nil

@@ -155,23 +155,29 @@ func (s *Server) start(ctx context.Context, program string, options Options) err
 
 // check fails if the server left out inputs that it cannot read.
 func (s *Server) check(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/readyz?verbose", nil)
+	code, body, err := s.send(ctx, http.MethodGet, "/readyz?verbose", nil)
 	if err != nil {
 		return err
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, mostLog))
-	if err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
+	if code != http.StatusOK {
 		return fmt.Errorf("kubeshape serve does not serve everything:\n%s%s", s.log, body)
 	}
 	return nil
+}
+
+// send sends a request. It returns the status code and the body.
+func (s *Server) send(ctx context.Context, method, target string, body io.Reader) (int, []byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, s.url+target, body)
+	if err != nil {
+		return 0, nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, mostLog))
+	return response.StatusCode, text, err
 }
 
 func find(program string) (string, error) {

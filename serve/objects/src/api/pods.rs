@@ -1,11 +1,12 @@
 //! Binding and evicting Pods (upstream: `BindingREST` and `EvictionREST` of `pkg/registry/core/pod`).
 
 use super::delete::Options;
+use super::served::Served;
 use super::{Call, Outcome, Then, Write};
 use crate::access::selector_of;
 use crate::options::WriteParameters;
 use crate::status::{Cause, Details, GroupResource, Status};
-use crate::store::{Change, Key, Stored, Then as Becomes};
+use crate::store::{Change, Draft, Key, Stored, Then as Becomes};
 use crate::{value, wire};
 use kubeshape_policy::Operation;
 use kubeshape_schema::field::{Error, Path};
@@ -35,6 +36,12 @@ fn number(value: &Json, key: &str) -> i64 {
 /// The answer to a request that was done.
 fn success() -> Status {
     Status { code: 201, reason: "".into(), message: String::new(), details: None }
+}
+
+/// What is stored of a changed object.
+fn draft(served: &Served, object: &Json) -> Result<Draft, Status> {
+    let (text, mut tape, arena) = (object.to_string(), Tape::new(), Bump::new());
+    served.storable(value::parsed(text.as_bytes(), &mut tape, &arena).map_err(Status::internal)?, &arena)
 }
 
 /// Sets a condition of a Pod. It keeps the time of its last transition while its status is the same (upstream:
@@ -237,9 +244,7 @@ impl Call<'_> {
             status.remove("nominatedNodeName");
         }
         set_condition(&mut pod, SCHEDULED, "", "", &self.moment.now.to_string());
-        let (made, mut tape, arena) = (pod.to_string(), Tape::new(), Bump::new());
-        let made = value::parsed(made.as_bytes(), &mut tape, &arena).map_err(Status::internal)?;
-        let then = Becomes::Stored(self.served.storable(made, &arena)?);
+        let then = Becomes::Stored(draft(self.served, &pod)?);
         let change = Change { key: self.key(), expected: Some(old.revision), then };
         self.written(change, parameters.dry_run, Then::Done(success().into()), shown)
     }
@@ -321,9 +326,7 @@ impl Call<'_> {
             return Ok(None);
         }
         count(&mut budget, self.path.name, now)?;
-        let (made, mut tape, arena) = (budget.to_string(), Tape::new(), Bump::new());
-        let made = value::parsed(made.as_bytes(), &mut tape, &arena).map_err(Status::internal)?;
-        let then = Becomes::Stored(served.storable(made, &arena)?);
+        let then = Becomes::Stored(draft(served, &budget)?);
         Ok(Some(Change { key, expected: Some(revision), then }))
     }
 }
