@@ -99,7 +99,7 @@ impl Call<'_> {
         if !missing_roles.is_empty() {
             let all =
                 if let [one] = &missing_roles[..] { one.clone() } else { format!("[{}]", missing_roles.join(", ")) };
-            why.push_str(&format!("; resolution errors: [{all}]"));
+            why = format!("{why}; resolution errors: [{all}]");
         }
         Err(forbidden(&why))
     }
