@@ -38,7 +38,7 @@ struct Server {
 
 impl Server {
     fn new(patch: Value) -> Server {
-        let release = kubeshape_builtin::Release::newest().api();
+        let release = kubeshape_builtin::BuiltInDocuments::newest().api();
         let paths = ["api/v1", "apis/admissionregistration.k8s.io/v1"];
         let documents = paths.map(|path| (path, release.openapi_v3(path).unwrap().into()));
         let hooks = Arc::new(Patching { patch, reviews: Mutex::default() });

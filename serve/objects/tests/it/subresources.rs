@@ -19,7 +19,7 @@ struct Server {
 
 impl Server {
     fn new() -> Server {
-        let release = kubeshape_builtin::Release::newest().api();
+        let release = kubeshape_builtin::BuiltInDocuments::newest().api();
         let paths = [
             "api/v1",
             "apis/apps/v1",
