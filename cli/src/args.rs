@@ -12,6 +12,7 @@ mod envtest;
 mod explore;
 mod findings;
 mod lifecycle;
+mod ownership;
 mod policies;
 #[cfg(feature = "serve")]
 mod serve;
@@ -36,13 +37,14 @@ pub(crate) use lifecycle::{
     AnnotateArgs, GateArgs, LifecycleArgs, LifecycleCommand, LifecycleDiffArgs, LifecycleDocsArgs, LifecycleFormat,
     LifecycleTableArgs, LifecycleWarnArgs, LintArgs, ShownArgs,
 };
+pub(crate) use ownership::{HandOverArgs, ObjectArgs, OwnershipArgs, OwnershipCommand, ReportFormat};
 pub(crate) use policies::{OperationArg, PolicyArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::{AuthorizationMode, ClockArg, LogFormat, LogLevel, ServeArgs, Switch};
 pub(crate) use shape::{Format, Shape};
 pub(crate) use show::{ExplainFieldArgs, ExplainFormat, SampleArgs, TableArgs, TableFormat};
 pub(crate) use ssa::{
-    ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, TestArgs, TypeArgs,
+    ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, TestArgs, ToolArg, TypeArgs,
     UpdateArgs, WriteArgs,
 };
 pub(crate) use stream::{StreamArgs, StreamCommand};
@@ -117,6 +119,7 @@ pub(crate) enum Command {
     Apply(ApplyArgs),
     Update(UpdateArgs),
     Blame(BlameArgs),
+    Ownership(Box<OwnershipArgs>),
     Extract(ExtractArgs),
     Compare(CompareArgs),
     Merge(MergeArgs),

@@ -33,6 +33,7 @@ mod krm;
 mod lifecycle;
 mod manual;
 mod output;
+mod ownership;
 mod report;
 pub mod rows;
 #[cfg(feature = "serve")]
@@ -105,6 +106,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Command::Apply(args) => session::run(args, &setup),
         Command::Update(args) => session::run(args, &setup),
         Command::Blame(args) => session::run(args, &setup),
+        Command::Ownership(args) => ownership::run(args, &setup),
         Command::Extract(args) => session::run(args, &setup),
         Command::Compare(args) => session::run(args, &setup),
         Command::Merge(args) => session::run(args, &setup),

@@ -206,6 +206,7 @@
 //! - [`validate`] checks definitions and custom resources as an API server does before it stores them.
 //! - `builtin` has the kinds of Kubernetes' releases (feature `builtin`); [`Api::read_release`] reads them.
 //! - `lifecycle` reads the lifecycles of fields and kinds, checks them and warns of them (feature `lifecycle`).
+//! - [`ownership`] says who owns fields, what an apply of a set would do, and which patch hands fields over.
 //! - [`policy`] judges requests with admission policies.
 //! - [`registry`] holds kinds and does what an API server does with objects; [`Api`] is made of it.
 
@@ -228,6 +229,7 @@ pub use lifecycles::Lifecycles;
 pub use kubeshape_convert::jsonschema::Draft;
 pub use kubeshape_diff::upgrade::{Cluster, Plan};
 pub use kubeshape_input::{Code, Finding, Place, Shape};
+pub use kubeshape_ownership::{Ownership, hand_over};
 pub use kubeshape_registry::{
     Comparison, Conflict, Error, FieldError, FieldErrorKind, FieldSet, Gvk, Judgement, Kind, Location, Object, Owner,
     Profile, Release, Request, SmdCompat, WriteOptions,
@@ -242,6 +244,7 @@ pub use kubeshape_discovery as discovery;
 pub use kubeshape_input as input;
 #[cfg(feature = "lifecycle")]
 pub use kubeshape_lifecycle as lifecycle;
+pub use kubeshape_ownership as ownership;
 pub use kubeshape_policy as policy;
 pub use kubeshape_publish as publish;
 pub use kubeshape_registry as registry;

@@ -1,8 +1,8 @@
 //! The command lines about objects, their fields and who owns them.
 
-use super::{FilenameArgs, FindingArgs, GateArgs, SmdCompat, WalkArgs};
+use super::{FilenameArgs, FindingArgs, GateArgs, ReportFormat, SmdCompat, WalkArgs};
 use crate::error::Fatal;
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use kubeshape_schema::Releases;
 use kubeshape_validate::Release;
 use std::path::PathBuf;
@@ -84,14 +84,16 @@ Examples:
   kubeshape apply --schemas crds/ --field-manager ci new.yaml
   kubectl get deploy web -o yaml --show-managed-fields |
     kubeshape apply --kubernetes 1.34 --live - --field-manager ci web.yaml
-  kubeshape apply --client-side --live live.yaml web.yaml")]
+  kubeshape apply --client-side --live live.yaml web.yaml
+  helm template shop chart/ | kubeshape apply --plan --live live/ \\
+    --field-manager helm --namespace prod -")]
 pub(crate) struct ApplyArgs {
     /// Take over fields that other managers own
     #[arg(long)]
     pub(crate) force_conflicts: bool,
 
     /// Name of the field manager [default with --client-side: kubectl-client-side-apply]
-    #[arg(long, value_name = "NAME", required_unless_present = "client_side")]
+    #[arg(long, value_name = "NAME", required_unless_present_any = ["client_side", "helm_release"])]
     pub(crate) field_manager: Option<String>,
 
     /// Apply as `kubectl apply` does without --server-side
@@ -106,8 +108,56 @@ pub(crate) struct ApplyArgs {
     #[arg(long, conflicts_with = "subresource")]
     pub(crate) migrate: bool,
 
+    /// Print a report instead of the objects: what the apply of all configurations would do
+    ///
+    /// Objects that are created and changed, conflicts by manager with both values and their places, fields that are
+    /// removed, fields that stay because another manager owns them, and what the next apply of other managers does. The
+    /// exit code is 1 if an apply would be refused. `--plan=json` and `--plan=markdown` select other formats.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "text",
+        conflicts_with_all = ["client_side", "migrate", "subresource"],
+        help_heading = PLANS
+    )]
+    pub(crate) plan: Option<ReportFormat>,
+
+    /// Whose way to apply, and whose words [default: the tool with the name of the manager]
+    #[arg(long, value_name = "TOOL", requires = "plan", help_heading = PLANS)]
+    pub(crate) tool: Option<ToolArg>,
+
+    /// Namespace of configurations that name none
+    #[arg(long, value_name = "NAME", requires = "plan", help_heading = PLANS)]
+    pub(crate) namespace: Option<String>,
+
+    /// Take the last configuration from a release of Helm: its Secret is among the live objects
+    ///
+    /// The namespace is that of the release, and the manager is `helm` unless you name another one. Objects that the
+    /// configurations no longer have are deleted.
+    #[arg(long, value_name = "NAME", requires = "plan", help_heading = PLANS)]
+    pub(crate) helm_release: Option<String>,
+
     #[command(flatten)]
     pub(crate) write: WriteArgs,
+}
+
+const PLANS: &str = "Options for plans";
+
+/// `--tool`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToolArg {
+    /// None: the words of the server
+    Server,
+    /// kubectl apply --server-side, which takes over the fields of client-side apply
+    Kubectl,
+    /// Helm 4
+    Helm,
+    /// Argo CD with ServerSideApply=true, which takes over what it sets
+    Argocd,
+    /// Flux, which takes over what it sets
+    Flux,
 }
 
 /// Replace live objects, as an update or a patch does

@@ -2,7 +2,9 @@
 
 use crate::error::{Fatal, describe};
 use kubeshape_client::cache::{Bounds, Cache, CacheError};
-use kubeshape_client::{Change, Client, Cluster, ClusterOptions, Limits, Progress, Pulled, Wanted};
+use kubeshape_client::{
+    Change, Client, Cluster, ClusterOptions, Limits, Live, Progress, Pulled, Wanted, WantedObjects,
+};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -52,6 +54,29 @@ impl Asked {
         let client = Client::new(&self.cluster, Limits::default()).with_progress(progress);
         let cached = self.cache.as_ref().map(|cache| self.cluster.cached(cache));
         self.runtime.block_on(kubeshape_client::pull(&client, wanted, cached))
+    }
+
+    /// Fetches live objects.
+    ///
+    /// # Errors
+    /// The server does not respond.
+    pub(super) fn live(&self, wanted: &WantedObjects) -> Result<Live, kubeshape_client::Error> {
+        self.runtime.block_on(Client::new(&self.cluster, Limits::default()).live(wanted))
+    }
+
+    /// Sends a JSON patch of an object.
+    ///
+    /// # Errors
+    /// The server does not respond, or refuses the patch.
+    pub(super) fn json_patch(&self, path: &str, patch: &str) -> Result<(), String> {
+        let sent = self.runtime.block_on(self.cluster.json_patch(path, patch.as_bytes().to_vec()));
+        let response = sent.map_err(|error| error.to_string())?;
+        if response.status == 200 {
+            return Ok(());
+        }
+        let status: serde_json::Value = serde_json::from_slice(&response.body).unwrap_or_default();
+        let message = status["message"].as_str().unwrap_or("the response has no message");
+        Err(format!("{}: {message}", response.status))
     }
 
     /// Returns the version of the list of CustomResourceDefinitions.

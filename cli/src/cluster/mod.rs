@@ -4,6 +4,7 @@
 #[cfg(feature = "cluster")]
 mod asked;
 mod inputs;
+mod live;
 #[cfg(feature = "cluster")]
 mod pull;
 #[cfg(feature = "cluster")]
@@ -12,5 +13,6 @@ mod stat;
 mod wait;
 
 pub(crate) use inputs::{context_of, inputs, release};
+pub(crate) use live::{live, patch};
 #[cfg(feature = "cluster")]
 pub(crate) use {pull::pull, stat::cache};

@@ -94,7 +94,8 @@ pub(crate) fn read_path<'a>(path: &Path, session: &mut Session<'a>) -> Option<&'
     read_all(&[path.to_owned()], Missing::Error, session).first().copied()
 }
 
-fn read<'a>(input: &Input, session: &mut Session<'a>) -> Option<&'a Text<'a>> {
+/// Reads an input.
+pub(crate) fn read<'a>(input: &Input, session: &mut Session<'a>) -> Option<&'a Text<'a>> {
     let name: &'a str = session.arena.alloc_str(&input.name());
     let limits = Limits::default();
     let mut reader = input::Reader::default();

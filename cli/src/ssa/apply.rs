@@ -3,6 +3,7 @@
 use crate::args::{ApplyArgs, UpdateArgs, WriteArgs};
 use crate::error::Fatal;
 use crate::input::check_once;
+use crate::ownership;
 use crate::report::clean::clean;
 use crate::session::object::{Identity, Object, objects};
 use crate::session::print::Output;
@@ -44,6 +45,9 @@ struct Live<'a> {
 /// # Errors
 /// There is no answer.
 pub(crate) fn apply<'a>(args: &'a ApplyArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+    if let Some(format) = args.plan {
+        return ownership::plan(args, format, session);
+    }
     let how = match args {
         ApplyArgs { client_side: true, .. } => How::ClientSide,
         ApplyArgs { migrate: true, .. } => How::Migrate,

@@ -26,6 +26,8 @@ mod layouts;
 mod lifecycle;
 mod other;
 mod output;
+mod ownership;
+mod ownership_tools;
 mod pipes;
 mod policies;
 #[cfg(feature = "cluster")]

@@ -71,6 +71,7 @@ properties! {
     object_requests_keep_the_store_whole
     object_stored_again_is_the_same
     output_names_are_injective_and_stay_inside
+    ownership_patches_lead_to_their_owners
     path_element
     path_routing
     pattern_checks_are_total_and_compose

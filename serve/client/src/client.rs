@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-const JSON: &str = "application/json";
+pub(crate) const JSON: &str = "application/json";
 const V3_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
 
 /// The maximum number of redirects for one document.
@@ -455,7 +455,7 @@ impl<T: Transport> Client<T> {
     ///
     /// # Errors
     /// The server does not respond, refuses, sends no list, or one that is too large.
-    async fn list(&self, path: &str, accept: &'static str) -> Result<Vec<Vec<u8>>, Error> {
+    pub(crate) async fn list(&self, path: &str, accept: &'static str) -> Result<Vec<Vec<u8>>, Error> {
         let fail = |fault| Error { path: path.to_owned(), fault };
         let (mut objects, mut next, mut size) = (Vec::new(), String::new(), 0);
         loop {

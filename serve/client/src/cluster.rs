@@ -123,6 +123,20 @@ impl Cluster {
         &self.server
     }
 
+    /// Sends a JSON patch of an object. `path` is that of the object. Returns the response, with any status.
+    ///
+    /// # Errors
+    /// See [`TransportError`].
+    pub async fn json_patch(&self, path: &str, patch: Vec<u8>) -> Result<Response, TransportError> {
+        /// The maximum size of an object that a server returns.
+        const LIMIT: usize = 64 << 20;
+        let request = http::Request::patch(path).header(header::ACCEPT, "application/json");
+        let request = request.header(header::CONTENT_TYPE, "application/json-patch+json");
+        let end = Instant::now() + self.timeout;
+        let answer = self.sent(request, Body::from(patch), end).await?;
+        self.read(answer, LIMIT, end, |_| false).await
+    }
+
     /// Returns the part of a cache for this cluster. Two clusters at one address are distinguished by their certificate
     /// authority.
     pub fn cached<'a>(&'a self, cache: &'a Cache) -> Cached<'a> {
@@ -185,15 +199,25 @@ fn address(text: &str) -> Result<http::Uri, ClusterError> {
 impl Cluster {
     /// Sends a request, and returns the head of the response and a reader of its body.
     async fn send(&self, request: Request<'_>, end: Instant) -> Result<(Response, Body), TransportError> {
-        let Some(client) = &self.client else {
-            return Err(TransportError::Connect("the cluster is used offline".to_owned()));
-        };
         let mut http_request = http::Request::get(request.path).header(header::ACCEPT, request.accept);
         if let Some(tag) = request.tag {
             http_request = http_request.header(header::IF_NONE_MATCH, tag);
         }
-        http_request = http_request.header(header::USER_AGENT, concat!("kubeshape/", env!("CARGO_PKG_VERSION")));
-        let http_request = http_request.body(Body::empty());
+        self.sent(http_request, Body::empty(), end).await
+    }
+
+    /// Sends a request with a body.
+    async fn sent(
+        &self,
+        request: http::request::Builder,
+        body: Body,
+        end: Instant,
+    ) -> Result<(Response, Body), TransportError> {
+        let Some(client) = &self.client else {
+            return Err(TransportError::Connect("the cluster is used offline".to_owned()));
+        };
+        let http_request = request.header(header::USER_AGENT, concat!("kubeshape/", env!("CARGO_PKG_VERSION")));
+        let http_request = http_request.body(body);
         let http_request = http_request.map_err(|error| TransportError::Request(causes(&error)))?;
         let answer = timeout_at(end, client.send(http_request)).await;
         let answer = answer.map_err(|_| TransportError::Timeout(self.timeout))?;

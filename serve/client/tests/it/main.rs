@@ -2,6 +2,7 @@
 
 mod cache;
 mod document;
+mod live;
 mod mapper;
 mod pull;
 mod server;

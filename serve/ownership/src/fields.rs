@@ -1,0 +1,96 @@
+//! Changes fields of entries as they are written, so that nothing else in them changes.
+
+use kubeshape_smd::fieldpath::{Path, PathElement, Set};
+use kubeshape_smd::value::Compat;
+use kubeshape_smd::{Bump, ToValue};
+use serde_json::{Map, Value as Json, json};
+
+/// Fields of an entry, as `fieldsV1`.
+pub(crate) struct Fields(Map<String, Json>);
+
+impl Fields {
+    /// Reads the fields of an entry. Fields that are not written as a server writes them are written anew.
+    pub(crate) fn of(fields: &Json, set: Set<'_>, compat: Compat) -> Fields {
+        let as_written = || {
+            let map = fields.as_object()?;
+            let arena = Bump::new();
+            let read = Set::from_fields_v1_as(fields.to_value(&arena), compat, &arena).ok()?;
+            (read == set && all_spelled(set, map)).then(|| map.clone())
+        };
+        Fields(as_written().or_else(|| written(set)).unwrap_or_default())
+    }
+
+    pub(crate) fn into_json(self) -> Json {
+        Json::Object(self.0)
+    }
+
+    /// Removes a field. Parents that contain nothing else go, too.
+    pub(crate) fn remove(&mut self, path: &Path<'_>) {
+        remove(&mut self.0, path);
+    }
+
+    /// Adds a field.
+    pub(crate) fn insert(&mut self, path: &Path<'_>) {
+        let mut node = &mut self.0;
+        let Some((last, parents)) = path.split_last() else { return };
+        for element in parents {
+            let key = key(*element);
+            let is_member = node.get(&key).is_some_and(|below| below.as_object().is_some_and(Map::is_empty));
+            let below = node.entry(key).or_insert_with(|| json!({}));
+            if is_member {
+                // An empty map says that the parent itself is owned.
+                *below = json!({".": {}});
+            }
+            match below {
+                Json::Object(below) => node = below,
+                _ => return,
+            }
+        }
+        match node.entry(key(*last)).or_insert_with(|| json!({})) {
+            Json::Object(below) if !below.is_empty() => {
+                below.entry(".").or_insert_with(|| json!({}));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn remove(node: &mut Map<String, Json>, path: &Path<'_>) {
+    let Some((first, rest)) = path.split_first() else { return };
+    let key = key(*first);
+    let Some(Json::Object(below)) = node.get_mut(&key) else { return };
+    if rest.is_empty() {
+        below.remove(".");
+    } else {
+        if below.is_empty() {
+            return;
+        }
+        remove(below, rest);
+    }
+    if below.is_empty() {
+        node.remove(&key);
+    }
+}
+
+/// Returns an element as a key of `fieldsV1`.
+fn key(element: PathElement<'_>) -> String {
+    let mut text = Vec::new();
+    // Elements of sets that were read can be written.
+    let _ = element.write(&mut text);
+    String::from_utf8(text).unwrap_or_default()
+}
+
+/// Returns whether every key is written as a server writes it.
+fn all_spelled(set: Set<'_>, map: &Map<String, Json>) -> bool {
+    set.entries().iter().all(|entry| match map.get(&key(entry.element)) {
+        Some(Json::Object(below)) => all_spelled(entry.children, below),
+        _ => false,
+    }) && map.keys().filter(|key| *key != ".").count() == set.entries().len()
+}
+
+fn written(set: Set<'_>) -> Option<Map<String, Json>> {
+    match serde_json::from_str(&set.to_json().ok()?).ok()? {
+        Json::Object(map) => Some(map),
+        _ => None,
+    }
+}
