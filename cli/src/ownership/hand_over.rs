@@ -1,5 +1,6 @@
 //! `kubeshape ownership hand-over`.
 
+use super::plan::{Key, identity, key};
 use super::report::print;
 use super::{Objects, add_built_in, refused, text};
 use crate::args::{HandOverArgs, ReportFormat};
@@ -12,7 +13,8 @@ use crate::session::object::Object as Positioned;
 use crate::session::{Command, Common, Session, types};
 use kubeshape_input::Code;
 use kubeshape_ownership::{Check, CheckResult, Goal, HandOver, HandOverError, PlanOptions, Planner, hand_over};
-use kubeshape_registry::{Now, Object, Registry};
+use kubeshape_registry::{Kind, Now, Object, Registry};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::SystemTime;
 
@@ -50,16 +52,10 @@ fn run<'a>(args: &'a HandOverArgs, session: &mut Session<'a>) -> Result<bool, Fa
     let mut options = PlanOptions::new("kubeshape", now);
     options.namespace.clone_from(&args.of.namespace);
     let planner = Planner::new(registry, &live.objects, options);
-    let config_of = |object: &Object| {
-        let identity = |of: &Object| (of.gvk().group().to_owned(), of.kind().to_owned(), of.name().to_owned());
-        configs
-            .objects
-            .iter()
-            .find(|config| identity(config) == identity(object) && planner.namespace(config) == object.namespace())
-    };
+    let by_key: BTreeMap<Key, &Object> = configs.objects.iter().map(|config| (key(&planner, config), config)).collect();
     let mut found = Vec::new();
     for (positioned, object) in live.positioned.iter().zip(&live.objects) {
-        let config = config_of(object);
+        let config = by_key.get(&identity(object)).copied();
         if matches!(goal, Goal::Resolve { .. }) && config.is_none() {
             continue;
         }
@@ -82,7 +78,7 @@ fn run<'a>(args: &'a HandOverArgs, session: &mut Session<'a>) -> Result<bool, Fa
     }
     print(&match args.of.output {
         ReportFormat::Json => json(&found),
-        ReportFormat::Text => human(&found, registry),
+        ReportFormat::Text => human(&found, registry, args.yes),
         ReportFormat::Markdown => markdown(&found, registry),
     })?;
     Ok(true)
@@ -124,7 +120,7 @@ fn json(found: &[HandOver]) -> String {
 /// Returns the name of a resource for kubectl.
 fn resource(found: &HandOver, registry: &Registry) -> String {
     let gvk = found.object.gvk();
-    let plural = registry.kind(gvk).and_then(|kind| kind.resource()).map(|resource| resource.plural.to_string());
+    let plural = registry.kind(gvk).and_then(Kind::resource).map(|resource| resource.plural.to_string());
     let plural = plural.unwrap_or_else(|| gvk.kind().to_lowercase());
     if gvk.group().is_empty() { plural } else { format!("{plural}.{}", gvk.group()) }
 }
@@ -160,15 +156,18 @@ fn moved(found: &HandOver) -> Vec<String> {
     found.moved.iter().map(line).collect()
 }
 
-fn human(found: &[HandOver], registry: &Registry) -> String {
+/// Returns the commands. Patches that were sent need none.
+fn human(found: &[HandOver], registry: &Registry, is_sent: bool) -> String {
     let mut out = String::new();
     for found in found.iter().filter(|found| found.is_proven()) {
         let _ = writeln!(out, "# {}", clean(&found.object.to_string()));
         for line in moved(found).into_iter().chain(found.checks.iter().map(sentence)) {
             let _ = writeln!(out, "#   {line}");
         }
-        // A line break in a name would end the comment or the command.
-        let _ = writeln!(out, "{}", clean(&found.command(&resource(found, registry))));
+        if !is_sent {
+            // A line break in a name would end the comment or the command.
+            let _ = writeln!(out, "{}", clean(&found.command(&resource(found, registry))));
+        }
     }
     out
 }

@@ -13,7 +13,7 @@ use crate::session::{Session, types};
 use kubeshape_input::Code;
 use kubeshape_ownership::{Kept, Next, Outcome, Plan, PlanOptions, Planned, Planner, Style};
 use kubeshape_registry::{Conflict, Now, Object, Registry, Time};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::SystemTime;
 
@@ -100,6 +100,9 @@ pub(crate) fn plan<'a>(args: &'a ApplyArgs, format: ReportFormat, session: &mut 
     }
     let style = options.style;
     let mut planner = Planner::new(registry, &live.objects, options);
+    let places: BTreeMap<Key, usize> =
+        live.objects.iter().enumerate().map(|(at, object)| (identity(object), at)).collect();
+    let of_release: BTreeMap<Key, &Object> = released.iter().map(|last| (key(&planner, last), last)).collect();
     let kept: BTreeSet<_> = configs.objects.iter().map(|config| key(&planner, config)).collect();
     let mut plan = Plan { manager: manager.to_owned(), style, objects: Vec::new() };
     for (positioned, config) in configs.positioned.iter().zip(&configs.objects) {
@@ -110,11 +113,8 @@ pub(crate) fn plan<'a>(args: &'a ApplyArgs, format: ReportFormat, session: &mut 
             continue;
         }
         let of = key(&planner, config);
-        let last = released.iter().find(|last| key(&planner, last) == of);
-        let live_of = live.objects.iter().position(|object| {
-            let (group, kind, namespace, name) = object.identity();
-            (group, kind, namespace, name) == (of.0.as_str(), of.1.as_str(), of.2.as_str(), of.3.as_str())
-        });
+        let last = of_release.get(&of).copied();
+        let live_of = places.get(&of).copied();
         let planned = planner.apply(config, last);
         let live_of = live_of.and_then(|at| live.positioned.get(at));
         tell(&planned, (positioned, live_of), registry, session);
@@ -134,8 +134,17 @@ pub(crate) fn plan<'a>(args: &'a ApplyArgs, format: ReportFormat, session: &mut 
     Ok(plan.succeeds())
 }
 
-/// Returns group, kind, namespace and name of a configuration.
-fn key(planner: &Planner<'_>, object: &Object) -> (String, String, String, String) {
+/// Group, kind, namespace and name.
+pub(super) type Key = (String, String, String, String);
+
+/// Returns the identity of a live object.
+pub(super) fn identity(object: &Object) -> Key {
+    let (group, kind, namespace, name) = object.identity();
+    (group.to_owned(), kind.to_owned(), namespace.to_owned(), name.to_owned())
+}
+
+/// Returns the identity of a configuration.
+pub(super) fn key(planner: &Planner<'_>, object: &Object) -> Key {
     let (group, kind, _, name) = object.identity();
     (group.to_owned(), kind.to_owned(), planner.namespace(object), name.to_owned())
 }

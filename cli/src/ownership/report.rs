@@ -1,5 +1,6 @@
 //! `kubeshape ownership`.
 
+use super::plan::{Key, identity, key};
 use super::text::{self, MOST};
 use super::{Objects, add_built_in, helm};
 use crate::args::{ObjectArgs, OwnershipArgs, ReportFormat};
@@ -16,8 +17,8 @@ use kubeshape_smd::{Bump, ToValue};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The configurations of an object, as `Known` has them.
-type Configs<'c> = BTreeMap<(String, String, String, String), Vec<&'c Object>>;
+/// The configurations of objects.
+type Configs<'c> = BTreeMap<Key, Vec<&'c Object>>;
 
 fn run<'a>(args: &'a OwnershipArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
     let inputs = args.filenames.and(&args.objects);
@@ -46,16 +47,12 @@ fn run<'a>(args: &'a OwnershipArgs, session: &mut Session<'a>) -> Result<bool, F
         let planner = Planner::new(registry, &live.objects, options);
         let mut by_object: Configs<'_> = BTreeMap::new();
         for config in configs.objects.iter().chain(&released) {
-            let (group, kind, _, name) = config.identity();
-            let key = (group.to_owned(), kind.to_owned(), planner.namespace(config), name.to_owned());
-            by_object.entry(key).or_default().push(config);
+            by_object.entry(key(&planner, config)).or_default().push(config);
         }
         for (positioned, object) in live.positioned.iter().zip(&live.objects) {
-            let (group, kind, namespace, name) = object.identity();
-            let key = (group.to_owned(), kind.to_owned(), namespace.to_owned(), name.to_owned());
             let arena = Bump::new();
             let mut set = Set::EMPTY;
-            for config in by_object.get(&key).into_iter().flatten() {
+            for config in by_object.get(&identity(object)).into_iter().flatten() {
                 if let Some(fields) = fields_of(registry, config.to_value(&arena), &arena) {
                     set = set.union(fields, &arena);
                 }

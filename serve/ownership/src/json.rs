@@ -6,7 +6,7 @@ use crate::name::Name;
 use crate::plan::{Plan, Planned};
 use crate::proof::CheckResult;
 use crate::report::{Field, OwnerOf, Ownership};
-use kubeshape_registry::Conflict;
+use kubeshape_registry::{Conflict, Operation};
 use serde_json::{Map, Value as Json, json};
 
 fn object(name: &Name) -> Map<String, Json> {
@@ -27,7 +27,7 @@ fn owner(owner: &OwnerOf) -> Json {
         "operation": owner.operation.as_str(),
         "apiVersion": owner.api_version,
         "subresource": owner.subresource,
-        "time": owner.time.map(|time| time.to_string()),
+        "time": owner.time.as_ref().map(ToString::to_string),
         "tool": owner.tool.id,
         "fields": owner.fields,
     })
@@ -73,7 +73,7 @@ fn change(change: &Change) -> Json {
 fn conflict(conflict: &Conflict) -> Json {
     json!({
         "manager": conflict.manager,
-        "operation": conflict.operation.map(|operation| operation.as_str()),
+        "operation": conflict.operation.map(Operation::as_str),
         "apiVersion": conflict.api_version,
         "subresource": conflict.subresource,
         "path": conflict.path,

@@ -9,7 +9,7 @@ use crate::value::{managed_fields, with_metadata};
 use crate::words::Style;
 use kubeshape_registry::kind::Scope;
 use kubeshape_registry::{
-    CLIENT_SIDE_MANAGER, Conflict, Error, Locations, Object, Operation, Registry, Time, Verb, WriteOptions,
+    CLIENT_SIDE_MANAGER, Conflict, Error, Kind, Locations, Object, Operation, Registry, Time, Verb, WriteOptions,
 };
 use kubeshape_smd::fieldpath::{DisplayPath, Set};
 use kubeshape_smd::managed::{self, LAST_APPLIED, entries, upgrade};
@@ -263,8 +263,7 @@ impl<'r> Planner<'r> {
     /// object with its name.
     pub fn namespace(&self, config: &Object) -> String {
         let kind = self.registry.kind(config.gvk());
-        let is_of_cluster =
-            kind.and_then(|kind| kind.resource()).is_some_and(|resource| resource.scope == Scope::Cluster);
+        let is_of_cluster = kind.and_then(Kind::resource).is_some_and(|resource| resource.scope == Scope::Cluster);
         if is_of_cluster || !config.namespace().is_empty() {
             return config.namespace().to_owned();
         }

@@ -294,10 +294,8 @@ fn stale(object: Value<'_>, owners: &[OwnerOf], known: &Known<'_>) -> Vec<Stale>
     all.filter_map(|(at, owner)| Some(Stale { owner: at, reason: reason(owner)? })).collect()
 }
 
-/// Returns the fields of a configuration by its type, for [`Ownership::of_value`].
-///
-/// # Errors
-/// The kind is not known, or the configuration does not fit its type.
+/// Returns the fields of a configuration by its type, for [`Ownership::of_value`]. Returns `None` if the kind is not
+/// known, or if the configuration does not fit its type.
 pub fn fields_of<'a>(registry: &'a Registry, config: Value<'a>, arena: &'a Bump) -> Option<Set<'a>> {
     let ty = registry.kind(config.gvk())?.merge_type()?;
     ty.validate(config, Duplicates::Allowed).ok()?.to_field_set(arena).ok()

@@ -59,9 +59,11 @@ impl Style {
         match self {
             Style::Kubectl => format!("error: {message}\n{KUBECTL}"),
             Style::Helm => {
-                let Name { api_version, kind, namespace, name } = object;
+                // Go prints the core group as `/v1, Kind=ConfigMap`.
+                let (gvk, Name { kind, namespace, name, .. }) = (object.gvk(), object);
+                let (group, version) = (gvk.group(), gvk.version());
                 format!(
-                    "conflict occurred while applying object {namespace}/{name} {api_version}, Kind={kind}: {message}"
+                    "conflict occurred while applying object {namespace}/{name} {group}/{version}, Kind={kind}: {message}"
                 )
             }
             Style::Server | Style::ArgoCd | Style::Flux => message.to_owned(),
