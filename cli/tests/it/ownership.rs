@@ -34,9 +34,9 @@ fn the_report_has_owners_by_tool_and_shared_fields() {
     let run = folder().run("ownership live.yaml");
     let expected = "\
 Widget x/a
-  kubectl       Apply             3 fields  2024-01-01T00:00:00Z  kubectl
+  kubectl       Apply             4 fields  2024-01-01T00:00:00Z  kubectl
   operator      Update /status     1 field  2024-01-02T00:00:00Z  a controller
-  kubectl-edit  Update           2 fields  2024-01-03T00:00:00Z  kubectl, by hand
+  kubectl-edit  Update            2 fields  2024-01-03T00:00:00Z  kubectl, by hand
   several owners:
     .spec.replicas: kubectl (Apply), kubectl-edit (Update)
 ";
@@ -51,7 +51,7 @@ fn a_removed_manager_leaves_fields_over() {
     assert!(run.out.contains("  left over, no apply will remove them:\n"), "{}", run.out);
     assert!(run.out.contains(".spec.names[=\"n\"]: kubectl-edit (Update)\n"), "{}", run.out);
     let folder = folder();
-    folder.write("config.yaml", config("names: [n]"));
+    folder.write("config.yaml", config("names: [\"n\"]"));
     let run = folder.run("ownership live.yaml --gone kubectl-edit --schemas crd.yaml --configs config.yaml");
     assert!(!run.out.contains("left over"), "{}", run.out);
 }
