@@ -4,12 +4,12 @@ use super::Objects;
 use crate::session::Session;
 use crate::session::object::Object as Positioned;
 use kubeshape_input::{Code, Finding};
-use kubeshape_ownership::helm::Release;
+use kubeshape_ownership::helm::HelmRelease;
 use kubeshape_registry::Object;
 
 /// A release, and its objects.
 pub(super) struct Deployed {
-    pub(super) release: Release,
+    pub(super) release: HelmRelease,
     pub(super) objects: Vec<Object>,
 }
 
@@ -18,16 +18,16 @@ pub(super) fn find(name: &str, live: &Objects<'_>, session: &mut Session<'_>) ->
     let mut revisions = Vec::new();
     let mut names = Vec::new();
     for (object, positioned) in live.objects.iter().zip(&live.positioned) {
-        if !Release::is_stored_in(object) {
+        if !HelmRelease::is_stored_in(object) {
             continue;
         }
-        match Release::read(object) {
+        match HelmRelease::read(object) {
             Ok(release) if release.name == name => revisions.push(release),
             Ok(release) => names.push(release.name),
             Err(error) => refused(positioned, &error.to_string(), session),
         }
     }
-    let Some(release) = Release::current(revisions) else {
+    let Some(release) = HelmRelease::current(revisions) else {
         names.sort();
         names.dedup();
         let others = if names.is_empty() {

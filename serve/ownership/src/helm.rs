@@ -17,7 +17,7 @@ pub const MAX_RELEASE: u64 = 64 << 20;
 
 /// A revision of a release.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Release {
+pub struct HelmRelease {
     /// The name.
     pub name: String,
     /// The namespace.
@@ -52,7 +52,7 @@ pub enum ReleaseError {
     Json(String),
 }
 
-impl Release {
+impl HelmRelease {
     /// Returns whether an object stores a release of Helm: a Secret of the type `helm.sh/release.v1`, or a ConfigMap
     /// with the label `owner: helm`.
     pub fn is_stored_in(object: &Object) -> bool {
@@ -69,7 +69,7 @@ impl Release {
     ///
     /// # Errors
     /// See [`ReleaseError`].
-    pub fn read(object: &Object) -> Result<Release, ReleaseError> {
+    pub fn read(object: &Object) -> Result<HelmRelease, ReleaseError> {
         let data = object.value().pointer("/data/release").and_then(Json::as_str).ok_or(ReleaseError::Missing)?;
         let decode = |text: &[u8]| STANDARD.decode(text).map_err(|_| ReleaseError::Base64);
         let mut bytes = decode(data.trim().as_bytes())?;
@@ -85,7 +85,7 @@ impl Release {
         if release.pointer("/name").and_then(Json::as_str).is_none() {
             return Err(ReleaseError::Json("it has no name".to_owned()));
         }
-        Ok(Release {
+        Ok(HelmRelease {
             name: text("/name"),
             namespace: text("/namespace"),
             revision: release.pointer("/version").and_then(Json::as_u64).unwrap_or_default(),
@@ -97,7 +97,7 @@ impl Release {
 
     /// Returns the revision from which an upgrade starts: the last one that was deployed, or else the last one
     /// (upstream: `Upgrade.prepareUpgrade`).
-    pub fn current(revisions: Vec<Release>) -> Option<Release> {
+    pub fn current(revisions: Vec<HelmRelease>) -> Option<HelmRelease> {
         revisions.into_iter().max_by_key(|release| (release.status == "deployed", release.revision))
     }
 }
@@ -163,11 +163,11 @@ mod tests {
         let release = json!({"name": "shop", "namespace": "prod", "version": 3, "manifest": "kind: A\n",
             "info": {"status": "deployed"}, "apply_method": "ssa"});
         let secret = secret(&packed(release.to_string().as_bytes()));
-        assert!(Release::is_stored_in(&secret));
-        let read = Release::read(&secret);
+        assert!(HelmRelease::is_stored_in(&secret));
+        let read = HelmRelease::read(&secret);
         assert_eq!(
             read,
-            Ok(Release {
+            Ok(HelmRelease {
                 name: "shop".to_owned(),
                 namespace: "prod".to_owned(),
                 revision: 3,
@@ -180,23 +180,23 @@ mod tests {
 
     #[test]
     fn damaged_releases_are_refused() {
-        assert_eq!(Release::read(&Object::from(json!({"kind": "Secret"}))), Err(ReleaseError::Missing));
-        assert_eq!(Release::read(&secret("?")), Err(ReleaseError::Base64));
+        assert_eq!(HelmRelease::read(&Object::from(json!({"kind": "Secret"}))), Err(ReleaseError::Missing));
+        assert_eq!(HelmRelease::read(&secret("?")), Err(ReleaseError::Base64));
         let cut = STANDARD.encode(STANDARD.encode([0x1f, 0x8b, 0x08, 0, 0]));
-        assert!(matches!(Release::read(&secret(&cut)), Err(ReleaseError::Gzip(_))));
-        assert!(matches!(Release::read(&secret(&packed(b"[1"))), Err(ReleaseError::Json(_))));
-        assert!(matches!(Release::read(&secret(&packed(b"{}"))), Err(ReleaseError::Json(_))));
+        assert!(matches!(HelmRelease::read(&secret(&cut)), Err(ReleaseError::Gzip(_))));
+        assert!(matches!(HelmRelease::read(&secret(&packed(b"[1"))), Err(ReleaseError::Json(_))));
+        assert!(matches!(HelmRelease::read(&secret(&packed(b"{}"))), Err(ReleaseError::Json(_))));
     }
 
     #[test]
     fn a_small_release_does_not_become_a_large_one() {
         let zeros = vec![b' '; usize::try_from(MAX_RELEASE).unwrap_or_default() + 1];
-        assert_eq!(Release::read(&secret(&packed(&zeros))), Err(ReleaseError::TooLarge));
+        assert_eq!(HelmRelease::read(&secret(&packed(&zeros))), Err(ReleaseError::TooLarge));
     }
 
     #[test]
     fn the_last_deployed_revision_is_the_current_one() {
-        let release = |revision, status: &str| Release {
+        let release = |revision, status: &str| HelmRelease {
             name: String::new(),
             namespace: String::new(),
             revision,
@@ -205,7 +205,7 @@ mod tests {
             manifest: String::new(),
         };
         let all = vec![release(1, "superseded"), release(2, "deployed"), release(3, "failed")];
-        assert_eq!(Release::current(all).map(|release| release.revision), Some(2));
-        assert_eq!(Release::current(vec![release(1, "failed"), release(2, "failed")]).map(|r| r.revision), Some(2));
+        assert_eq!(HelmRelease::current(all).map(|release| release.revision), Some(2));
+        assert_eq!(HelmRelease::current(vec![release(1, "failed"), release(2, "failed")]).map(|r| r.revision), Some(2));
     }
 }

@@ -5,7 +5,7 @@
 //! - [`Plan`] says what an apply of a set of configurations would do, with conflicts in the words of the [tool](Style).
 //! - [`hand_over`] computes the smallest patch of `metadata.managedFields` that gives fields to another manager,
 //!   releases them, or does what client-go's `csaupgrade` does; and proves it by simulation.
-//! - [`helm::Release`] reads the releases that Helm stores.
+//! - [`helm::HelmRelease`] reads the releases that Helm stores.
 //! - [`TOOLS`] are the tools behind the names of managers.
 //!
 //! Everything is a pure function of its inputs.

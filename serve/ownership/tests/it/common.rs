@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 pub(crate) fn built_in() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     REGISTRY.get_or_init(|| {
-        let api = kubeshape_builtin::Release::newest().api();
+        let api = kubeshape_builtin::BuiltInDocuments::newest().api();
         let mut registry = Registry::default();
         let wanted = ["api/v1", "apis/apps/v1", "apis/autoscaling/v2", "apis/networking.k8s.io/v1"];
         for (path, document) in api.openapi_v3_of(|path| wanted.contains(&path)) {
