@@ -213,7 +213,7 @@ impl Ownership {
             if all.len() > 1 {
                 shared.push(DisplayPath(path).to_string(), indices().collect());
             }
-            if !stale.is_empty() && indices().all(|owner| is_stale(&owner)) && !set.has(path) {
+            if !stale.is_empty() && indices().all(|owner| is_stale(&owner)) && !crate::value::sets(set, path) {
                 let is_annotation = path.last().is_some_and(|last| last.to_string().contains(LAST_APPLIED));
                 if !is_annotation {
                     leftovers.push(DisplayPath(path).to_string(), indices().collect());

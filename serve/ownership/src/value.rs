@@ -70,6 +70,12 @@ pub(crate) fn part<'a>(set: Set<'a>, fields: &[String], arena: &'a Bump) -> Set<
     builder.finish()
 }
 
+/// Returns whether a set has a path, or anything below it.
+pub(crate) fn sets(set: Set<'_>, path: &Path<'_>) -> bool {
+    let below = path.iter().try_fold(set, |set, element| set.entry(*element).map(|entry| entry.children));
+    below.is_some()
+}
+
 /// Returns whether a path is a field or below it. `spec.replicas` and `.spec.replicas` are the same field.
 pub(crate) fn is_below(path: &str, field: &str) -> bool {
     let strip = |text| str::strip_prefix(text, '.').unwrap_or(text);

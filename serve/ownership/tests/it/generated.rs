@@ -47,7 +47,7 @@ spec:
                   properties:
                     name: {type: string}
                     x: {type: integer}
-                    'y': {type: integer}
+                    z: {type: integer}
 ";
         registry.set_input("tabs", kubeshape_input::read("tabs.yaml", text, kubeshape_input::Limits::default()));
         registry
@@ -60,7 +60,7 @@ fn spec() -> impl Strategy<Value = Json> {
     let item = (prop_oneof![Just("p"), Just("q")], prop::option::of(number.clone()), prop::option::of(number.clone()));
     let items = prop::collection::vec(item, 0..3).prop_map(|items| {
         let mut out: Vec<Json> = Vec::new();
-        for (name, x, y) in items {
+        for (name, x, z) in items {
             if out.iter().any(|item| item["name"] == name) {
                 continue;
             }
@@ -68,8 +68,8 @@ fn spec() -> impl Strategy<Value = Json> {
             if let Some(x) = x {
                 item["x"] = json!(x);
             }
-            if let Some(y) = y {
-                item["y"] = json!(y);
+            if let Some(z) = z {
+                item["z"] = json!(z);
             }
             out.push(item);
         }
@@ -223,7 +223,7 @@ const SCHEMA: &str = r#"{"types": [
     {"name": "items", "type": {"list": {"elementType": {"namedType": "item"}, "elementRelationship": "associative",
       "keys": ["name"]}}}]}},
   {"name": "item", "map": {"fields": [{"name": "name", "type": {"scalar": "string"}},
-    {"name": "x", "type": {"scalar": "numeric"}}, {"name": "y", "type": {"scalar": "numeric"}}]}},
+    {"name": "x", "type": {"scalar": "numeric"}}, {"name": "z", "type": {"scalar": "numeric"}}]}},
   {"name": "any", "scalar": "untyped", "list": {"elementType": {"namedType": "any"}, "elementRelationship": "atomic"},
     "map": {"elementType": {"namedType": "any"}}}]}"#;
 
