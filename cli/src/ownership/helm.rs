@@ -41,7 +41,9 @@ pub(super) fn find(name: &str, live: &Objects<'_>, session: &mut Session<'_>) ->
     };
     let input = format!("release {} revision {}", release.name, release.revision);
     let (objects, findings) = Object::read_all(input, &release.manifest);
-    findings.iter().for_each(|finding| session.report(finding));
+    for finding in &findings {
+        session.report(finding);
+    }
     Some(Deployed { release, objects })
 }
 

@@ -68,7 +68,7 @@ pub fn holds(data: &[u8]) {
     let goals = [
         Goal::Give { from: from.clone(), to: to.clone(), fields: Vec::new() },
         Goal::Give { from: from.clone(), to: to.clone(), fields: vec![".spec.items".to_owned(), ".spec.a".to_owned()] },
-        Goal::HelmRelease { from: from.clone(), fields: vec!["spec".to_owned()] },
+        Goal::Release { from: from.clone(), fields: vec!["spec".to_owned()] },
         Goal::MigrateClientSide { from: Vec::new(), to: to.clone() },
         Goal::Resolve { to, from: Vec::new() },
     ];

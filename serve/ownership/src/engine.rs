@@ -157,7 +157,7 @@ fn push(
     after: Option<Value<'_>>,
     arena: &Bump,
 ) {
-    for path in set.leaves(arena).iter() {
+    for path in set.leaves(arena) {
         let value = |of: Option<Value<'_>>| of.and_then(|value| crate::value::at(value, &path)).map(Value::to_serde);
         out.push(Change {
             path: DisplayPath(&path).to_string(),

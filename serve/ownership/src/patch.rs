@@ -24,7 +24,7 @@ pub(crate) fn patch(before: &[Json], edits: &[Edit], added: &[Json], resource_ve
             out.extend(differences(entry, after, &format!("{LIST}/{at}")));
         }
     }
-    let mut out = with_moves(out, before);
+    let mut out = with_moves(&out, before);
     out.extend(added.iter().map(|entry| json!({"op": "add", "path": format!("{LIST}/-"), "value": entry})));
     // From the last one on, so that indices stay right.
     let removed = edits.iter().enumerate().rev().filter(|(_, edit)| **edit == Edit::Remove);
@@ -69,7 +69,7 @@ fn below(path: &str, key: &str) -> String {
 }
 
 /// Joins a `remove` and an `add` of the same fields to a `move`.
-fn with_moves(operations: Vec<Json>, before: &[Json]) -> Vec<Json> {
+fn with_moves(operations: &[Json], before: &[Json]) -> Vec<Json> {
     let text = |operation: &Json, key: &str| operation[key].as_str().unwrap_or_default().to_owned();
     // The path in the entry, and the fields there.
     let fields = |path: &str| -> Option<(String, &Json)> {

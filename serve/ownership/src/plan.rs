@@ -395,7 +395,7 @@ impl<'r> Planner<'r> {
         }
         let owners = owners_of(self.registry, after, arena);
         let mut out = Vec::new();
-        for path in set.leaves(arena).iter() {
+        for path in set.leaves(arena) {
             if crate::value::at(after, &path).is_some_and(|value| !value.is_null()) {
                 let mut names: Vec<String> =
                     owners.owners(&path).map(|owner| owner.manager.to_owned()).collect::<Vec<_>>();

@@ -72,13 +72,12 @@ pub(crate) fn prove(
     for owner in appliers(registry, after, &arena) {
         let (manager, version) = (owner.0.as_str(), owner.1.as_str());
         let configured = config.filter(|_| goal.to() == Some(manager));
-        let next = match configured {
-            Some(config) => Some(config.to_value(&arena)),
+        let next = if let Some(config) = configured {
+            Some(config.to_value(&arena))
+        } else {
             // The new owner is expected to set what it gets. The others set what they set before.
-            None => {
-                let source = if goal.to() == Some(manager) { after } else { before };
-                engine::last_of(registry, source, manager, version, &arena)
-            }
+            let source = if goal.to() == Some(manager) { after } else { before };
+            engine::last_of(registry, source, manager, version, &arena)
         };
         let Some(next) = next else { continue };
         let options = WriteOptions::new(manager, now);

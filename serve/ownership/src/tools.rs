@@ -231,11 +231,11 @@ pub static OTHER: Tool = Tool {
 /// assert_eq!(tool_of("my-operator").id, "other");
 /// ```
 pub fn tool_of(manager: &str) -> &'static Tool {
-    let fits = |pattern: &&str| match pattern.strip_suffix('*') {
+    let fits = |pattern: &str| match pattern.strip_suffix('*') {
         Some(start) => manager.starts_with(start),
-        None => manager == *pattern,
+        None => manager == pattern,
     };
-    TOOLS.iter().find(|tool| tool.managers.iter().any(|pattern| fits(&pattern))).unwrap_or(&OTHER)
+    TOOLS.iter().find(|tool| tool.managers.iter().any(|pattern| fits(pattern))).unwrap_or(&OTHER)
 }
 
 #[cfg(test)]
