@@ -36,7 +36,7 @@ async fn everything_that_can_be_patched_is_listed() {
     all.sort();
     assert_eq!(all, ["/api/v1/nodes/n".to_owned(), web.clone()]);
     let resources = vec!["deploy".to_owned()];
-    assert_eq!(paths(WantedObjects { resources, ..WantedObjects::default() }).await, [web.clone()]);
+    assert_eq!(paths(WantedObjects { resources, ..WantedObjects::default() }).await, std::slice::from_ref(&web));
     let namespace = Some("shop".to_owned());
     assert_eq!(paths(WantedObjects { namespace, ..WantedObjects::default() }).await, [web]);
 }
