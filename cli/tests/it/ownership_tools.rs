@@ -104,7 +104,7 @@ fn bare(mut object: Value) -> Value {
 fn options(wanted: &Value, to: &str) -> String {
     let list = |key: &str, option: &str| -> String {
         let all = wanted[key].as_array().cloned().unwrap_or_default();
-        all.iter().map(|name| format!(" {option} {}", name.as_str().expect("a name"))).collect()
+        all.iter().flat_map(|name| [" ", option, " ", name.as_str().expect("a name")]).collect()
     };
     let to = wanted["to"].as_str().unwrap_or(to);
     let mut out = list("from", "--from") + &list("fields", "--fields");
@@ -222,7 +222,7 @@ fn helm_upgrade_conflicts_as_predicted_and_a_hand_over_resolves_it() {
     chart("{mode: b}");
     let rendered = helm(&world, "template shop chart").expect("helm");
     world.folder.write("next.yaml", rendered.out);
-    let live = |_: ()| {
+    let live = || {
         let object = send(&world.server.address, "GET", settings, "", "").expect("an answer").body;
         let secrets =
             send(&world.server.address, "GET", "/api/v1/namespaces/shop/secrets", "", "").expect("an answer").body;
@@ -234,7 +234,7 @@ fn helm_upgrade_conflicts_as_predicted_and_a_hand_over_resolves_it() {
         }
         world.folder.write("live.json", json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string());
     };
-    live(());
+    live();
     let line = "apply --kubernetes 1.37 --plan=json --helm-release shop --live live.json next.yaml";
     let plan = world.folder.run(line);
     assert_eq!(plan.code, Some(1), "{}{}", plan.out, plan.err);
@@ -244,7 +244,7 @@ fn helm_upgrade_conflicts_as_predicted_and_a_hand_over_resolves_it() {
     let words = upgraded.err.lines().filter(|line| line.starts_with("Error:")).collect::<Vec<_>>().join("\n");
     assert_eq!(planned["failure"].as_str(), Some(words.as_str()), "{}", upgraded.err);
 
-    live(());
+    live();
     let line = "ownership hand-over --kubernetes 1.37 --namespace shop -o json live.json --configs next.yaml --to helm";
     let found = world.folder.run(line);
     let found: Value = serde_json::from_str(&found.out).expect("JSON");
