@@ -13,6 +13,7 @@ mod explore;
 mod findings;
 mod lifecycle;
 mod ownership;
+mod live;
 mod policies;
 #[cfg(feature = "serve")]
 mod serve;
@@ -38,6 +39,7 @@ pub(crate) use lifecycle::{
     LifecycleTableArgs, LifecycleWarnArgs, LintArgs, ShownArgs,
 };
 pub(crate) use ownership::{HandOverArgs, ObjectArgs, OwnershipArgs, OwnershipCommand, ReportFormat};
+pub(crate) use live::{LiveArgs, LspArgs, McpArgs};
 pub(crate) use policies::{OperationArg, PolicyArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::{AuthorizationMode, ClockArg, LogFormat, LogLevel, ServeArgs, Switch};
@@ -115,6 +117,8 @@ pub(crate) enum Command {
     /// it. `spec.schemas` and `spec.kubernetes` of the functionConfig are the options of `kubeshape validate`; in a
     /// ConfigMap they are in `data`. A program with the name kubeshape-krm does the same without an argument.
     Krm,
+    Lsp(Box<LspArgs>),
+    Mcp(Box<McpArgs>),
     Test(TestArgs),
     Apply(ApplyArgs),
     Update(UpdateArgs),

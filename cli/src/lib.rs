@@ -2,7 +2,7 @@
 //!
 //! `args` is the command line, and `config` completes it from the configuration file. Each command has a module:
 //! `convert`, `check`, `diff`, `upgrade`, `validate`, `lifecycle`, `serve`, `envtest`, `cluster` (`pull` and `cache`),
-//! `explain` (pages of codes). Commands about objects implement `session::Command`: `ssa` (server-side apply), `show` (kubectl's
+//! `explain` (pages of codes), `lsp` (editors), `mcp` (programs that write manifests). Commands about objects implement `session::Command`: `ssa` (server-side apply), `show` (kubectl's
 //! views), `testing` (suites and scenarios). All commands read inputs with `input`, write results with `output`, and
 //! show findings with `report`.
 //!
@@ -31,7 +31,9 @@ mod explore;
 mod input;
 mod krm;
 mod lifecycle;
+mod lsp;
 mod manual;
+mod mcp;
 mod output;
 mod ownership;
 mod report;
@@ -111,6 +113,8 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Command::Compare(args) => session::run(args, &setup),
         Command::Merge(args) => session::run(args, &setup),
         Command::Fieldset(args) => session::run(args, &setup),
+        Command::Lsp(args) => lsp::run(args),
+        Command::Mcp(args) => mcp::run(args),
         Command::Test(args) => session::run(args, &setup),
         Command::Table(args) => session::run(args, &setup),
         Command::Explain(args) => session::run(args, &setup),

@@ -245,7 +245,7 @@ pub(crate) struct LifecycleWarnArgs {
 }
 
 /// Feature gates of a cluster, for the fields of objects.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct GateArgs {
     /// Feature gates of the cluster, such as Foo=true,Bar=false (repeatable), for fields with a lifecycle
     ///

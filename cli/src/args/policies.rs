@@ -8,7 +8,7 @@ use std::path::PathBuf;
 const HEADING: &str = "Options for admission policies";
 
 /// Admission policies, and who sends the requests.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct PolicyArgs {
     /// Admission policies and bindings: files and folders (repeatable)
     ///

@@ -2,6 +2,7 @@
 
 use super::worker::Worker;
 use super::{Context, Event};
+use crate::args::{CheckLevel, LiveArgs};
 use crate::definitions::Definitions;
 use crate::rows::{Answer, Row, shared};
 use kubeshape_check::{Check, Releases};
@@ -10,6 +11,17 @@ use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_schema::{Level, Levels};
 
 impl Context {
+    /// Returns the settings for checking the definitions of a workspace.
+    pub(crate) fn of_workspace(args: &LiveArgs) -> Context {
+        let releases = args.kubernetes.unwrap_or_default();
+        Context {
+            check: Check::new(releases).with_advice(args.level == CheckLevel::Advice).with_established(true),
+            cluster: Cluster { gates: args.gates.all(), ..Cluster::default() },
+            least: args.level.least(),
+            ..Context::of_rows(releases, false)
+        }
+    }
+
     /// Returns the settings for checking rows.
     pub(crate) fn of_rows(releases: Releases, advice: bool) -> Context {
         Context {

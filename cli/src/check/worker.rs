@@ -9,7 +9,7 @@ use kubeshape_check::fix::{CODES, Plan, Types, plan};
 use kubeshape_check::{Part, Problem, Report};
 use kubeshape_input::{Code, Finding, Note, Reader, Resolver, describe};
 use kubeshape_lifecycle::{Version, entries};
-use kubeshape_registry::policy::is_policy;
+use kubeshape_registry::policy::{Checked, Others, is_policy};
 use kubeshape_schema::Bump;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
@@ -45,6 +45,45 @@ impl<'c> Worker<'c> {
         let result = Judged::of(self.context, name, bytes, None, &mut self.documents, &mut self.arena).result;
         self.give_back();
         result
+    }
+
+    /// Checks the definitions and the policies of a part of a file. Returns their findings, and the names of the
+    /// definitions, each with the finding if the name is already defined. `kinds` are known to policies.
+    pub(crate) fn part(&mut self, name: &Arc<str>, bytes: &[u8], kinds: &dyn kubeshape_policy::Kinds) -> PartResult {
+        let mut result = self.text(name, bytes);
+        let mut out = PartResult::default();
+        if !result.found {
+            return out;
+        }
+        for event in result.events {
+            match event {
+                Event::Finding(finding) => out.findings.push(finding),
+                Event::Verdict(verdict) if !verdict.report.name.is_empty() => {
+                    out.names.push((verdict.report.name, *verdict.again));
+                }
+                Event::Verdict(_) => {}
+            }
+        }
+        let objects = std::mem::take(&mut result.policies);
+        if !objects.is_empty() {
+            out.has_policies = true;
+            let newest = self.context.releases.iter().last().unwrap_or_default();
+            let checked = Checked::of(&objects, &Others::default(), kinds, newest);
+            out.findings.extend(checked.findings.into_iter().filter(|finding| self.context.shows(finding.code)));
+        }
+        out
+    }
+
+    /// Returns a text after the edits of `--fix`, or `None` if there are none.
+    pub(crate) fn fixed(&mut self, name: &Arc<str>, bytes: &[u8]) -> Option<Vec<u8>> {
+        let Worker { context, documents, arena, .. } = self;
+        let mut judge = |bytes: &[u8], types| Judged::of(context, name, bytes, types, documents, arena);
+        let made = match fix::file(context, name, bytes, &mut judge) {
+            Outcome::Fixed(result) => result.fixed.map(|fixed| fixed.new),
+            Outcome::Left(..) => None,
+        };
+        self.give_back();
+        made
     }
 
     fn give_back(&mut self) {
@@ -85,6 +124,15 @@ impl<'c> Worker<'c> {
             },
         }
     }
+}
+
+/// The findings of a part of a file.
+#[derive(Debug, Default)]
+pub(crate) struct PartResult {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) names: Vec<(String, Finding)>,
+    /// Whether it has admission policies, which are checked with the kinds that are known.
+    pub(crate) has_policies: bool,
 }
 
 impl Judged {

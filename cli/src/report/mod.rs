@@ -6,7 +6,6 @@
 //! decides what is shown at all. In the [`Report`], a finding is a line. The commands make findings; nothing here knows
 //! the commands.
 
-mod capped;
 mod claims;
 pub(crate) mod clean;
 mod document;
@@ -29,7 +28,6 @@ mod tally;
 mod ui;
 mod wrap;
 
-pub(crate) use capped::Capped;
 pub(crate) use claims::Claims;
 pub(crate) use document::{Answers, Changed};
 pub(crate) use fatal::fatal;
@@ -41,3 +39,5 @@ pub(crate) use ui::{
     Filter, Setup, Ui, is_coloured, is_output_coloured, print, print_for_people, print_own, refuse, say_aside,
 };
 pub(crate) use wrap::{width_of_output, wrap};
+
+pub(crate) use kubeshape_input::Capped;

@@ -36,6 +36,24 @@ impl Groups {
         self.by_name.keys().map(String::as_str)
     }
 
+    /// Returns the kinds of which objects can be created, each with its API version.
+    pub(crate) fn kinds(&self) -> Vec<(String, String)> {
+        let mut out = Vec::new();
+        for (_, document) in self.api.discovery() {
+            let Ok(list) = serde_json::from_str::<serde_json::Value>(&document) else { continue };
+            let version = list["groupVersion"].as_str().unwrap_or_default();
+            for resource in list["resources"].as_array().into_iter().flatten() {
+                let is_created =
+                    resource["verbs"].as_array().is_some_and(|verbs| verbs.iter().any(|it| it == "create"));
+                let is_whole = resource["name"].as_str().is_some_and(|name| !name.contains('/'));
+                if let Some(kind) = resource["kind"].as_str().filter(|_| is_created && is_whole) {
+                    out.push((version.to_owned(), kind.to_owned()));
+                }
+            }
+        }
+        out
+    }
+
     /// Returns the kinds of a group.
     pub(crate) fn group(&self, group: &str) -> Option<&Registry> {
         let make = || {

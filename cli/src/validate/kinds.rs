@@ -13,7 +13,7 @@ use kubeshape_smd::typed::nearest;
 use kubeshape_validate::builtin::{BuiltInKind, Strategy};
 use kubeshape_validate::object::Resource;
 use kubeshape_validate::typed::{Differences, Typed};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The maximum number of API versions that are named for a kind.
@@ -24,7 +24,7 @@ type ByKind<T> = BTreeMap<String, BTreeMap<String, T>>;
 
 /// The kinds that objects are judged by.
 #[derive(Debug)]
-pub(super) struct Kinds {
+pub(crate) struct Kinds {
     schemas: Schemas,
     /// Kinds of custom resources, by group and kind.
     custom: ByKind<Custom>,
@@ -137,6 +137,38 @@ impl Kinds {
     /// Returns the release whose built-in kinds are known.
     pub(super) fn built_in_release(&self) -> Option<Release> {
         self.built_in.as_ref().map(Groups::release)
+    }
+
+    /// Calls a function with a kind. Files that are not read yet are read for it.
+    pub(crate) fn with_kind<R>(&self, gvk: Gvk<'_>, read: impl FnOnce(&Kind) -> R) -> Option<R> {
+        if let Some(kind) = self.schemas.registry().kind(gvk) {
+            return Some(read(kind));
+        }
+        if let Some(waiting) = self.schemas.waiting_of(gvk) {
+            return waiting.registry().kind(gvk).map(read);
+        }
+        self.built_in_of(gvk)?.kind(gvk).map(read)
+    }
+
+    /// Returns all kinds of which objects can be created, each with its API version: those of the schemas, then built-in
+    /// ones. All files are read for it.
+    pub(crate) fn all(&self) -> Vec<(String, String)> {
+        let mut out = BTreeSet::new();
+        let mut add = |registry: &Registry| {
+            let stored = registry.kinds().filter(|kind| kind.resource().is_some());
+            out.extend(stored.map(|kind| (kind.api_version().to_owned(), kind.kind().to_owned())));
+        };
+        add(self.schemas.registry());
+        let mut known = BTreeSet::new();
+        for (_, _, waiting) in self.schemas.waiting() {
+            // Files with several kinds wait once for each.
+            if known.insert(Arc::as_ptr(waiting)) {
+                add(&waiting.registry());
+            }
+        }
+        let built_in = self.built_in.iter().flat_map(Groups::kinds).filter(|kind| !out.contains(kind));
+        let built_in: BTreeSet<(String, String)> = built_in.collect();
+        out.into_iter().chain(built_in).collect()
     }
 
     /// Returns whether the requested release no longer serves a built-in kind, and the server's warning about it.

@@ -5,6 +5,7 @@
 //! prints objects as they are stored. What a server does with an object is in `kubeshape-validate`.
 
 mod kinds;
+pub(crate) mod live;
 mod policies;
 mod releases;
 mod schemas;

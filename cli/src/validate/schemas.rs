@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// What the inputs define.
-#[derive(Debug)]
-pub(super) struct Schemas {
+#[derive(Clone, Debug)]
+pub(crate) struct Schemas {
     /// The registry of the inputs that are read.
     registry: Registry,
     /// The lifecycles of fields in these inputs.
@@ -167,10 +167,32 @@ impl Schemas {
 
     /// Adds an input that is in memory. Returns what is wrong with it.
     pub(super) fn add_text(&mut self, name: &str, bytes: &[u8]) -> Vec<Finding> {
-        let number = self.count;
-        self.count += 1;
+        self.put_text(None, name, bytes)
+    }
+
+    /// Adds an input that is in memory, in place of the input with a number. Must be called before
+    /// [`settle`](Self::settle). Returns what is wrong with it.
+    pub(super) fn put_text(&mut self, number: Option<usize>, name: &str, bytes: &[u8]) -> Vec<Finding> {
+        let number = number.unwrap_or(self.count);
+        self.count = self.count.max(number + 1);
+        self.registry.remove(&input_name(number));
+        self.files.retain(|(other, ..)| *other != number);
+        self.inputs.retain(|(other, _)| *other != number);
         let read = kubeshape_input::read(name, bytes, Limits::default());
-        set(&mut self.registry, &mut self.lifecycles, number, read).findings
+        let Added { findings, documents, .. } = set(&mut self.registry, &mut self.lifecycles, number, read);
+        self.inputs.push((number, documents));
+        findings
+    }
+
+    /// Adds a file with these bytes. Returns its number, and what is wrong with it.
+    pub(super) fn add_file(&mut self, input: Input, bytes: &[u8]) -> (usize, Vec<Finding>) {
+        let number = self.count;
+        let skimmed = if self.is_eager || !input.is_file() { None } else { skim(bytes) };
+        let Some(kinds) = skimmed else { return (number, self.put_text(None, &input.name(), bytes)) };
+        self.count += 1;
+        let owned = |defined: kubeshape_input::Defined<'_>| (defined.group.to_owned(), defined.kind.to_owned());
+        self.files.push((number, Arc::new(input), kinds.into_iter().map(owned).collect()));
+        (number, Vec::new())
     }
 
     /// Finds out which files are read together. Files with kinds that are also defined by inputs already read are read
@@ -251,6 +273,16 @@ impl Schemas {
 }
 
 impl Waiting {
+    /// Returns the kinds of the files, read again: their texts are not kept.
+    pub(super) fn registry(&self) -> Registry {
+        let (mut registry, mut lifecycles) = (of_release(self.release), Lifecycles::default());
+        let mut reader = Reader::default();
+        for (number, input) in &self.files {
+            set(&mut registry, &mut lifecycles, *number, read(&mut reader, input).0);
+        }
+        registry
+    }
+
     /// Returns the content of the files. They are read at the first call.
     pub(super) fn read(&self) -> &Read {
         self.read.get_or_init(|| {
@@ -345,10 +377,15 @@ fn set(registry: &mut Registry, lifecycles: &mut Lifecycles, number: usize, inpu
     Added { findings, has_kinds, documents }
 }
 
+/// Returns the name of an input in the registry.
+fn input_name(number: usize) -> String {
+    format!("{number:09}")
+}
+
 /// Adds the documents of an input to a registry. Returns the name of the input, and whether it defines anything.
 fn add_to(registry: &mut Registry, number: usize, documents: &[Arc<Document>]) -> (String, bool) {
     // The order of the inputs is significant.
-    let name = format!("{number:09}");
+    let name = input_name(number);
     let parts = documents.iter().map(|document| Location::root(Arc::clone(document)));
     let has_kinds = registry.set(name.as_str(), parts, Vec::new());
     (name, has_kinds)

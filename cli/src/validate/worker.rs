@@ -190,6 +190,80 @@ impl<'c, 'a> Worker<'c, 'a> {
     pub(super) fn text(&mut self, name: Arc<str>, bytes: &[u8]) -> FileResult {
         judged(self.contexts, &mut self.documents, &mut self.arena, name, bytes, true)
     }
+
+    /// Judges the objects of a part of a file. Returns the findings about the part, and those about its objects, with
+    /// what is held back of both, so that the findings of the file can be composed of those of its parts. `None` if it
+    /// has no context.
+    pub(crate) fn part(&mut self, name: Arc<str>, bytes: &[u8]) -> Option<PartResult> {
+        let newest = self.contexts.first()?;
+        let collected = collected(self.contexts, newest, &mut self.documents, &mut self.arena, (name, bytes), false);
+        let mut out = PartResult::default();
+        let Collected { read, judged, .. } = collected;
+        for (events, findings, held) in
+            [(read, &mut out.file, &mut out.held_of_file), (judged, &mut out.objects, &mut out.held_of_objects)]
+        {
+            for event in events.list {
+                match event {
+                    Event::Finding(finding) => findings.push(*finding),
+                    Event::Objects(object, _) => out.has_objects |= object.verdict != Verdict::Definition,
+                    Event::Schemas(_) => {}
+                }
+            }
+            held.extend(events.capped.held());
+        }
+        if self.arena.allocated_bytes() > KEPT {
+            self.arena = Bump::new();
+        }
+        Some(out)
+    }
+
+    /// Returns the accepted objects of a text as they are stored, as YAML, and nothing for the other ones.
+    pub(crate) fn stored(&mut self, name: Arc<str>, bytes: &[u8]) -> Vec<String> {
+        let Some(newest) = self.contexts.first() else { return Vec::new() };
+        let contexts = self.contexts.get(..1).unwrap_or_default();
+        let collected = collected(contexts, newest, &mut self.documents, &mut self.arena, (name, bytes), true);
+        let printed = |event| match event {
+            Event::Objects(Object { verdict: Verdict::Accepted(bytes), .. }, times) => {
+                vec![String::from_utf8_lossy(&bytes).into_owned(); times]
+            }
+            Event::Objects(_, times) => vec![String::new(); times],
+            _ => Vec::new(),
+        };
+        collected.judged.list.into_iter().flat_map(printed).collect()
+    }
+
+    /// Returns what is known of kinds.
+    pub(crate) fn kinds(&self) -> Option<&'c Kinds> {
+        self.contexts.first().map(|newest| &newest.kinds)
+    }
+}
+
+/// After a part for which a worker needed more bytes than this, it frees them.
+const KEPT: usize = 4 << 20;
+
+/// The findings of a part of a file.
+#[derive(Debug, Default)]
+pub(crate) struct PartResult {
+    /// Findings about the part.
+    pub(crate) file: Vec<Finding>,
+    /// Findings that are held back, the first of each code, and their number.
+    pub(crate) held_of_file: Vec<(Box<Finding>, usize)>,
+    /// Findings about its objects.
+    pub(crate) objects: Vec<Finding>,
+    pub(crate) held_of_objects: Vec<(Box<Finding>, usize)>,
+    /// Whether it has objects other than CustomResourceDefinitions, which are judged by schemas.
+    pub(crate) has_objects: bool,
+}
+
+/// What is found in a text.
+#[derive(Debug, Default)]
+struct Collected {
+    read: Events,
+    judged: Events,
+    /// The number of documents.
+    count: usize,
+    /// Whether one of them has an error.
+    failed: bool,
 }
 
 /// Judges the objects of a text. If the text is `named` and has no objects, that is an error.
@@ -202,10 +276,29 @@ fn judged(
     named: bool,
 ) -> FileResult {
     let Some(newest) = contexts.first() else { return FileResult::default() };
+    let all = collected(contexts, newest, documents, arena, (Arc::clone(&name), bytes), newest.print);
+    let Collected { mut read, judged, count, failed } = all;
+    if count == 0 && named && !failed {
+        let finding = Finding::new(Code::NotAnObject, "found nothing, expected an object");
+        read.finding(Box::new(finding.in_input(name)));
+    }
+    FileResult { events: read.finish().chain(judged.finish()).collect(), unreadable: false }
+}
+
+/// Judges the objects of a text, and returns the findings before they are joined. With `prints`, accepted objects are
+/// printed.
+fn collected<'a>(
+    contexts: &[Context<'a>],
+    newest: &Context<'a>,
+    documents: &mut kubeshape_input::Reader,
+    arena: &mut Bump,
+    (name, bytes): (Arc<str>, &[u8]),
+    prints: bool,
+) -> Collected {
     // Findings about the objects come after findings about the file.
     let (mut read, mut judged) = (Events::default(), Events::default());
     let (mut count, mut failed) = (0, false);
-    let mut documents = documents.documents(Arc::clone(&name), bytes, Limits::default());
+    let mut documents = documents.documents(name, bytes, Limits::default());
     while let Some(document) = documents.next() {
         let mut document = match document {
             Ok(document) => document,
@@ -223,7 +316,7 @@ fn judged(
         for node in document.objects() {
             if node.kind() == Kind::Map {
                 arena.reset();
-                object(contexts, newest, &mut document, node, arena, &mut judged);
+                object((contexts, newest), &mut document, node, arena, prints, &mut judged);
             } else {
                 let detail = format!("found {}, expected an object", describe(node));
                 let finding = newest.finding(&mut document, Code::NotAnObject, node, detail);
@@ -231,19 +324,15 @@ fn judged(
             }
         }
     }
-    if count == 0 && named && !failed {
-        let finding = Finding::new(Code::NotAnObject, "found nothing, expected an object");
-        read.finding(Box::new(finding.in_input(name)));
-    }
-    FileResult { events: read.finish().chain(judged.finish()).collect(), unreadable: false }
+    Collected { read, judged, count, failed }
 }
 
 fn object<'a>(
-    contexts: &[Context<'a>],
-    newest: &Context<'a>,
+    (contexts, newest): (&[Context<'a>], &Context<'a>),
     document: &mut DocumentRef<'_>,
     node: Node<'_>,
     arena: &Bump,
+    prints: bool,
     events: &mut Events,
 ) {
     let value = in_list(Value::from_node(node, arena), node, arena);
@@ -253,6 +342,7 @@ fn object<'a>(
     let judge = |context: &Context<'a>| {
         let mut judged = Judged {
             context,
+            prints: prints && std::ptr::eq(context, newest),
             records: records && context.policies.is_none() && context.kinds.lifecycles(value.gvk()).is_none(),
             asked: None,
             document: &mut *document,
@@ -320,6 +410,8 @@ fn nearest_field<'m>(path: &str, members: impl Fn(&[&str]) -> Vec<&'m str>) -> V
 /// An object that is being judged, and the findings so far.
 struct Judged<'j, 'c, 'd> {
     context: &'j Context<'c>,
+    /// Whether it is printed as it is stored.
+    prints: bool,
     /// Whether the questions about the release are recorded, because there are several.
     records: bool,
     asked: Option<AskedRelease>,
@@ -392,7 +484,7 @@ impl<'j> Judged<'j, '_, '_> {
         if self.findings.iter().any(Finding::is_error) {
             return Verdict::Refused;
         }
-        let printed = if self.context.print { stored::print(stored, self.node) } else { Vec::new() };
+        let printed = if self.prints { stored::print(stored, self.node) } else { Vec::new() };
         Verdict::Accepted(printed)
     }
 
@@ -449,7 +541,7 @@ impl<'j> Judged<'j, '_, '_> {
             return Verdict::Refused;
         }
         Verdict::Accepted(
-            stored.filter(|_| self.context.print).map_or_else(Vec::new, |stored| stored::print(stored, self.node)),
+            stored.filter(|_| self.prints).map_or_else(Vec::new, |stored| stored::print(stored, self.node)),
         )
     }
 

@@ -143,7 +143,7 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
         ("levels, nodes", vec![number(input.depth as u64), number(input.nodes as u64)]),
         (
             "findings of one code about the documents of an input",
-            constants("cli/src/report/capped.rs", &["MOST_OF_A_CODE"]),
+            constants("describe/input/src/capped.rs", &["MOST_OF_A_CODE"]),
         ),
         ("body of a request", vec![bytes(kubeshape_objects::MAX_BODY)]),
         ("body of a request, with the aliases of YAML", vec![bytes(kubeshape_objects::MAX_EXPANDED)]),

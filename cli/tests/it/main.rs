@@ -24,6 +24,8 @@ mod kinds;
 mod kustomize;
 mod layouts;
 mod lifecycle;
+mod lsp;
+mod mcp;
 mod other;
 mod output;
 mod ownership;

@@ -7,6 +7,7 @@
 mod diff;
 mod documents;
 mod forms;
+mod keystrokes;
 mod lifecycle;
 mod objects;
 mod policies;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Some("one-smd") => smd::one(&arguments[1..]),
         Some("smd") => smd::all(&arguments),
         Some("forms") => forms::all(&arguments[1..]),
+        Some("keystrokes") => keystrokes::run(&arguments[1..]),
         Some("lifecycle") if arguments.len() == 2 => lifecycle::run(Path::new(&arguments[1])),
         Some("objects") => objects::all(&arguments[1..]),
         Some("policies") => policies::run(&arguments[1..]),
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
             eprintln!("       kubeshape-bench diff FOLDER");
             eprintln!("       kubeshape-bench documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench forms [N] [BYTES]");
+            eprintln!("       kubeshape-bench keystrokes [--program KUBESHAPE] [FOLDER]");
             eprintln!("       kubeshape-bench lifecycle FOLDER");
             eprintln!("       kubeshape-bench objects STREAM… [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench policies [POLICIES] [OBJECTS]");

@@ -37,6 +37,7 @@
 
 mod advice;
 mod build;
+mod capped;
 mod content;
 mod document;
 mod finding;
@@ -48,6 +49,7 @@ mod source;
 mod unpack;
 
 pub use build::{BuildFile, KUSTOMIZATIONS, listed};
+pub use capped::{Capped, MOST_OF_A_CODE};
 pub use content::{Content, describe, skipped};
 pub use document::{Document, DocumentRef};
 pub use finding::{Finding, Shape};

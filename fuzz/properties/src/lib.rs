@@ -64,6 +64,7 @@ properties! {
     input_contents_agree_and_never_panic
     input_skimmed_kinds_are_all_that_reading_finds
     jsonpath_ends_within_its_bounds
+    language_edits_equal_opening
     lifecycle_annotated_documents_read_back
     lifecycle_warnings_lead_to_their_fields
     managed_fields

@@ -1,6 +1,7 @@
 //! Helpers that run the binary on small inputs.
 
 pub(crate) mod client;
+pub(crate) mod editor;
 pub(crate) mod ssa;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,39 @@
+//! The documents of a text, found without reading them.
+//!
+//! A part begins at a line `---` and ends before the next one. A reader that begins at a part sees the same document as
+//! one that read everything before it. So an edit makes only its own part new.
+
+use kubeshape_yaml::Limits;
+use std::ops::Range;
+
+/// A marker that ends a part when the part is read alone.
+pub const MARKER: &str = "---\n";
+
+/// Returns the parts of a text, in order. Together they are the text.
+///
+/// A text with directives, control characters or more bytes than a reader accepts is one part.
+///
+/// # Example
+/// ```
+/// use kubeshape_language::parts;
+/// assert_eq!(parts("a: 1\n---\nb: |\n  ---\n--- # c\nd: 1"), [0..5, 5..21, 21..33]);
+/// assert_eq!(parts("%YAML 1.2\n---\na: 1\n").len(), 1);
+/// ```
+pub fn parts(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let is_odd = |byte: &u8| *byte < b' ' && !matches!(byte, b'\n' | b'\r' | b'\t');
+    let has_directive = bytes.first() == Some(&b'%') || memchr::memmem::find(bytes, b"\n%").is_some();
+    if has_directive || bytes.len() > Limits::default().bytes || bytes.iter().any(is_odd) {
+        return std::iter::once(0..text.len()).collect();
+    }
+    let is_marker = |at: &usize| bytes.get(at + 4).is_none_or(|after| matches!(after, b' ' | b'\t' | b'\n' | b'\r'));
+    let markers = memchr::memmem::find_iter(bytes, b"\n---").filter(is_marker).map(|at| at + 1);
+    let mut out = Vec::new();
+    let mut start = 0;
+    for marker in markers {
+        out.push(start..marker);
+        start = marker;
+    }
+    out.push(start..text.len());
+    out
+}
