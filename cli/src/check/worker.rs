@@ -9,7 +9,7 @@ use kubeshape_check::fix::{CODES, Plan, Types, plan};
 use kubeshape_check::{Part, Problem, Report};
 use kubeshape_input::{Code, Finding, Note, Reader, Resolver, describe};
 use kubeshape_lifecycle::{Version, entries};
-use kubeshape_registry::policy::{Checked, Others, is_policy};
+use kubeshape_registry::policy::{Checked, is_policy};
 use kubeshape_schema::Bump;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
@@ -47,11 +47,11 @@ impl<'c> Worker<'c> {
         result
     }
 
-    /// Checks the definitions and the policies of a part of a file. Returns their findings, and the names of the
-    /// definitions, each with the finding if the name is already defined. `kinds` are known to policies.
-    pub(crate) fn part(&mut self, name: &Arc<str>, bytes: &[u8], kinds: &dyn kubeshape_policy::Kinds) -> PartResult {
-        let mut result = self.text(name, bytes);
-        let mut out = PartResult::default();
+    /// Checks the definitions of a part of a file. Returns their findings, and the names of the definitions, each with
+    /// the finding if the name is already defined.
+    pub(crate) fn part(&mut self, name: &Arc<str>, bytes: &[u8]) -> PartResult {
+        let result = self.text(name, bytes);
+        let mut out = PartResult { has_policies: !result.policies.is_empty(), ..PartResult::default() };
         if !result.found {
             return out;
         }
@@ -64,14 +64,21 @@ impl<'c> Worker<'c> {
                 Event::Verdict(_) => {}
             }
         }
-        let objects = std::mem::take(&mut result.policies);
-        if !objects.is_empty() {
-            out.has_policies = true;
-            let newest = self.context.releases.iter().last().unwrap_or_default();
-            let checked = Checked::of(&objects, &Others::default(), kinds, newest);
-            out.findings.extend(checked.findings.into_iter().filter(|finding| self.context.shows(finding.code)));
-        }
         out
+    }
+
+    /// Checks the admission policies of a file with these kinds.
+    pub(crate) fn policies(
+        &mut self,
+        name: &Arc<str>,
+        bytes: &[u8],
+        kinds: &dyn kubeshape_policy::Kinds,
+    ) -> Vec<Finding> {
+        let result = self.text(name, bytes);
+        let newest = self.context.releases.iter().last().unwrap_or_default();
+        let mut findings = Checked::of(&result.policies, &result.others, kinds, newest).findings;
+        findings.retain(|finding| self.context.shows(finding.code));
+        findings
     }
 
     /// Returns a text after the edits of `--fix`, or `None` if there are none.
@@ -131,7 +138,7 @@ impl<'c> Worker<'c> {
 pub(crate) struct PartResult {
     pub(crate) findings: Vec<Finding>,
     pub(crate) names: Vec<(String, Finding)>,
-    /// Whether it has admission policies, which are checked with the kinds that are known.
+    /// Whether it has admission policies, which are checked together.
     pub(crate) has_policies: bool,
 }
 

@@ -97,15 +97,18 @@ impl Knowledge for Known<'_, '_> {
             depends: own.has_objects,
             ..Judged::default()
         };
-        if let Some(kinds) = self.validator.kinds() {
-            let checked = self.checker.part(name, text.as_bytes(), &ServedKinds::new(kinds));
-            out.depends |= checked.has_policies;
-            // Both commands report what cannot be read.
-            let is_new = |finding: &kubeshape_input::Finding| !out.file.contains(finding);
-            out.definitions = checked.findings.into_iter().filter(is_new).collect();
-            out.names = checked.names;
-        }
+        let checked = self.checker.part(name, text.as_bytes());
+        // Both commands report what cannot be read.
+        let is_new = |finding: &kubeshape_input::Finding| !out.file.contains(finding);
+        out.definitions = checked.findings.into_iter().filter(is_new).collect();
+        out.names = checked.names;
+        out.has_policies = checked.has_policies;
         out
+    }
+
+    fn policies(&mut self, name: &Arc<str>, text: &str) -> Vec<kubeshape_input::Finding> {
+        let Some(kinds) = self.validator.kinds() else { return Vec::new() };
+        self.checker.policies(name, text.as_bytes(), &ServedKinds::new(kinds))
     }
 
     fn fields(&mut self, api_version: &str, kind: &str) -> Option<Rc<Fields>> {

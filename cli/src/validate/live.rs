@@ -66,7 +66,8 @@ impl Base {
         let paths = [args.admission.policies.as_slice(), args.admission.params.as_slice()].concat();
         for path in paths {
             let read = |input: &Input, bytes: &[u8], limits| kubeshape_input::read(input.name(), bytes, limits);
-            let (inputs, _) = schemas::each(&[path], filter, threads, |finding| out.findings.push(finding.clone()), read)?;
+            let (inputs, _) =
+                schemas::each(&[path], filter, threads, |finding| out.findings.push(finding.clone()), read)?;
             for (_, input) in inputs {
                 out.findings.extend(input.findings);
                 for document in input.documents.into_iter().map(Arc::new) {

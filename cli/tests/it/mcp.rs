@@ -129,7 +129,7 @@ spec: {policyName: replicas, validationActions: [Deny]}
     let object = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}";
     let (found, _) = text(&folder, "", "policy_test", json!({ "policies": policies, "objects": object }));
     assert!(found.starts_with("refused\n") && found.contains("no data"), "{found}");
-    let good = object.replace("}}", "}, data: {}}");
+    let good = object.replace("}}", "}, data: {a: b}}");
     assert_eq!(text(&folder, "", "policy_test", json!({ "policies": policies, "objects": good })).0, "accepted\n");
     let (found, is_error) =
         text(&folder, "", "policy_test", json!({ "policies": "", "objects": "", "operation": "x" }));

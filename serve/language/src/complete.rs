@@ -147,10 +147,10 @@ fn insertion(fields: &Fields, field: &Field, column: usize) -> String {
     let items = format!("{}/0", field.pointer);
     // The first line is indented by the editor's text; the others need the column.
     if field.type_name.starts_with("[]") {
-        out.push_str(&format!("\n{}- ", " ".repeat(column)));
+        line(column, "- ", &mut out);
         required(fields, &items, column + 2, 0, &mut out, true);
     } else if fields.has_below(&field.pointer) || field.type_name.starts_with("map[") {
-        out.push_str(&format!("\n{}", " ".repeat(column + 2)));
+        line(column + 2, "", &mut out);
         required(fields, &field.pointer, column + 2, 0, &mut out, true);
     } else {
         out.push(' ');
@@ -159,6 +159,13 @@ fn insertion(fields: &Fields, field: &Field, column: usize) -> String {
         }
     }
     out
+}
+
+/// Begins a line.
+fn line(column: usize, begin: &str, out: &mut String) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n(' ', column));
+    out.push_str(begin);
 }
 
 /// Returns the value of a field that can have only one.
@@ -172,7 +179,7 @@ fn required(fields: &Fields, pointer: &str, column: usize, depth: usize, out: &m
     const DEPTH: usize = 3;
     for field in fields.below(pointer).filter(|field| field.required) {
         if !is_first {
-            out.push_str(&format!("\n{}", " ".repeat(column)));
+            line(column, "", out);
         }
         is_first = false;
         out.push_str(&name(field));
@@ -181,10 +188,10 @@ fn required(fields: &Fields, pointer: &str, column: usize, depth: usize, out: &m
         let below = if is_list { format!("{}/0", field.pointer) } else { field.pointer.clone() };
         let has_required = fields.below(&below).any(|field| field.required);
         if is_list && depth < DEPTH {
-            out.push_str(&format!("\n{}- ", " ".repeat(column)));
+            line(column, "- ", out);
             required(fields, &below, column + 2, depth + 1, out, true);
         } else if has_required && depth < DEPTH {
-            out.push_str(&format!("\n{}", " ".repeat(column + 2)));
+            line(column + 2, "", out);
             required(fields, &below, column + 2, depth + 1, out, true);
         } else if !fields.has_below(&below) {
             out.push(' ');
@@ -229,7 +236,7 @@ pub fn resolve<K: Knowledge>(mut item: CompletionItem, knowledge: &mut K) -> Com
     let Some(sample) = knowledge.sample(&api_version, &kind) else { return item };
     item.documentation = Some(Documentation::String(sample.clone()));
     if let Some(CompletionTextEdit::Edit(edit)) = &mut item.text_edit {
-        edit.new_text = sample.trim_end().to_owned();
+        sample.trim_end().clone_into(&mut edit.new_text);
     }
     item
 }
@@ -242,20 +249,19 @@ fn values<K: Knowledge>(at: &At<'_>, outline: &Outline, names: &[Named], knowled
             out.push(at.item(label, kind, text, out.len()));
         }
     };
-    match outline.steps.as_slice() {
-        [Step::Key(key)] if key == "apiVersion" || key == "kind" => {
-            let is_kind = key == "kind";
-            let other = if is_kind { &outline.api_version } else { &outline.kind };
-            let mut seen = BTreeSet::new();
-            for (api_version, kind) in knowledge.kinds().iter() {
-                let (own, of) = if is_kind { (kind, api_version) } else { (api_version, kind) };
-                if (other.is_empty() || of == other) && seen.insert(own.clone()) {
-                    push(own, CompletionItemKind::CLASS, own.clone(), &mut out);
-                }
+    if let [Step::Key(key)] = outline.steps.as_slice()
+        && matches!(key.as_str(), "apiVersion" | "kind")
+    {
+        let is_kind = key == "kind";
+        let other = if is_kind { &outline.api_version } else { &outline.kind };
+        let mut seen = BTreeSet::new();
+        for (api_version, kind) in knowledge.kinds().iter() {
+            let (own, of) = if is_kind { (kind, api_version) } else { (api_version, kind) };
+            if (other.is_empty() || of == other) && seen.insert(own.clone()) {
+                push(own, CompletionItemKind::CLASS, own.clone(), &mut out);
             }
-            return out;
         }
-        _ => {}
+        return out;
     }
     let Some(fields) = knowledge.fields(&outline.api_version, &outline.kind) else { return out };
     let Some(field) = fields.field(fields.pointer(&outline.steps).trim_end_matches("/0")) else { return out };
@@ -265,7 +271,7 @@ fn values<K: Knowledge>(at: &At<'_>, outline: &Outline, names: &[Named], knowled
             push(&plain(value), CompletionItemKind::ENUM_MEMBER, plain(value), &mut out);
         }
     }
-    if let Some(value) = fact(field, "default").filter(|value| !value.starts_with(['{', '['])) {
+    if let Some(value) = fact(field, "default").filter(|value| !value.starts_with(['{', '[']) && *value != "\"\"") {
         let value = plain(value);
         match out.iter_mut().find(|item| item.label == value) {
             Some(item) => item.detail = Some("default".to_owned()),

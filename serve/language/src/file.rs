@@ -110,10 +110,9 @@ impl File {
             } else {
                 None
             };
-            let known = kept.map(|part| Rc::clone(&part.known)).unwrap_or_else(|| {
-                let before = old.get(at).filter(|_| old.len() == ranges.len()).and_then(|part| part.known.last_good());
-                Rc::new(Known { before, ..Known::default() })
-            });
+            let before = || old.get(at).filter(|_| old.len() == ranges.len()).and_then(|part| part.known.last_good());
+            let known = kept
+                .map_or_else(|| Rc::new(Known { before: before(), ..Known::default() }), |part| Rc::clone(&part.known));
             self.parts.push(Part { range: range.clone(), line, is_last: at == last, known });
             let text = source.get(range.clone()).unwrap_or_default();
             line += memchr::memchr_iter(b'\n', text.as_bytes()).count();
@@ -144,6 +143,9 @@ impl File {
         let judged: Vec<(Rc<Judged>, Shift)> =
             self.parts.iter().map(|part| self.judge(part, source, knowledge)).collect();
         let mut out = join(judged.iter().map(|(judged, shift)| (&**judged, *shift)));
+        if judged.iter().any(|(judged, _)| judged.has_policies) {
+            out.extend(knowledge.policies(&self.name, source));
+        }
         if let Some(masked) = &self.masked {
             // A template is no manifest yet: only what no action can change is reported.
             let is_sure = |finding: &Finding| {

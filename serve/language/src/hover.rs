@@ -4,7 +4,6 @@ use crate::{Encoding, File, Knowledge, outline, place};
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 use serde_json::Value;
 use std::fmt::Write;
-use std::ops::Range;
 
 /// The maximum size of a page, in bytes.
 const MOST: usize = 16 << 10;
@@ -16,19 +15,16 @@ pub fn hover<K: Knowledge>(file: &File, position: Position, encoding: Encoding, 
     let documents = file.documents(part);
     let local = offset.checked_sub(part.range.start)?;
     let found = documents.documents.iter().rev().find_map(|document| place(document, local));
-    let (api_version, kind, steps, span) = match &found {
-        Some(found) => {
-            let node = found.node(local).span();
-            let is_at = node.start <= local && local <= node.end;
-            let span = is_at.then(|| node.start + part.range.start..node.end + part.range.start);
-            (found.text("apiVersion").to_owned(), found.text("kind").to_owned(), found.steps.clone(), Some(span?))
-        }
-        None => {
-            let text = file.source().get(part.range.clone())?;
-            let line = file.text().line_of(offset).checked_sub(part.line)?;
-            let outline = outline(text, line, None);
-            (outline.api_version, outline.kind, outline.steps, None::<Range<usize>>)
-        }
+    let (api_version, kind, steps, span) = if let Some(found) = &found {
+        let node = found.node(local).span();
+        let is_at = node.start <= local && local <= node.end;
+        let span = is_at.then(|| node.start + part.range.start..node.end + part.range.start)?;
+        (found.text("apiVersion").to_owned(), found.text("kind").to_owned(), found.steps.clone(), Some(span))
+    } else {
+        let text = file.source().get(part.range.clone())?;
+        let line = file.text().line_of(offset).checked_sub(part.line)?;
+        let outline = outline(text, line, None);
+        (outline.api_version, outline.kind, outline.steps, None)
     };
     let fields = knowledge.fields(&api_version, &kind)?;
     let number = fields.number(&fields.pointer(&steps))?;

@@ -18,6 +18,8 @@ pub struct Judged {
     pub definitions: Vec<Finding>,
     /// The names of its definitions, and for each the finding if the name is already defined.
     pub names: Vec<(String, Finding)>,
+    /// Whether it has admission policies, which are checked with those of the other parts.
+    pub has_policies: bool,
     /// Whether the findings depend on the schemas.
     pub depends: bool,
 }

@@ -72,6 +72,7 @@ pub use workspace::Workspace;
 
 pub use kubeshape_yaml::edit::Edit;
 
+use kubeshape_input::Finding;
 use place::place;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -80,6 +81,11 @@ use std::sync::Arc;
 pub trait Knowledge {
     /// Judges a part of a file, as commands judge the file.
     fn judge(&mut self, name: &Arc<str>, text: &str) -> Judged;
+
+    /// Checks the admission policies of a file, if it has some.
+    fn policies(&mut self, _name: &Arc<str>, _text: &str) -> Vec<Finding> {
+        Vec::new()
+    }
 
     /// Returns the fields of a kind.
     fn fields(&mut self, _api_version: &str, _kind: &str) -> Option<Rc<Fields>> {

@@ -21,9 +21,8 @@ pub const MARKER: &str = "---\n";
 /// ```
 pub fn parts(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
-    let is_odd = |byte: &u8| *byte < b' ' && !matches!(byte, b'\n' | b'\r' | b'\t');
     let has_directive = bytes.first() == Some(&b'%') || memchr::memmem::find(bytes, b"\n%").is_some();
-    if has_directive || bytes.len() > Limits::default().bytes || bytes.iter().any(is_odd) {
+    if has_directive || bytes.len() > Limits::default().bytes || has_odd(bytes) {
         return std::iter::once(0..text.len()).collect();
     }
     let is_marker = |at: &usize| bytes.get(at + 4).is_none_or(|after| matches!(after, b' ' | b'\t' | b'\n' | b'\r'));
@@ -36,4 +35,11 @@ pub fn parts(text: &str) -> Vec<Range<usize>> {
     }
     out.push(start..text.len());
     out
+}
+
+/// Returns whether there is a control character other than a blank or a line break.
+fn has_odd(bytes: &[u8]) -> bool {
+    let is_odd = |byte: &u8| *byte < b' ' && !matches!(byte, b'\n' | b'\r' | b'\t');
+    // Without an exit in the middle of a chunk, compilers look at many bytes together.
+    bytes.chunks(256).any(|chunk| chunk.iter().fold(false, |found, byte| found | is_odd(byte)))
 }

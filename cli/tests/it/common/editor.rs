@@ -118,18 +118,20 @@ impl Editor {
     /// Waits for the diagnostics of a version.
     pub(crate) fn diagnostics(&mut self, name: &str, version: i64) -> Vec<Value> {
         let uri = self.uri(name);
-        loop {
-            let message = match self.notifications.is_empty() {
-                true => self.receive(),
-                false => self.notifications.remove(0),
-            };
+        let is_it = |message: &Value| {
             let params = &message["params"];
-            if message["method"] == "textDocument/publishDiagnostics"
-                && params["uri"] == uri.as_str()
-                && params["version"] == version
-            {
-                return params["diagnostics"].as_array().expect("diagnostics").clone();
+            let is_about = params["uri"] == uri.as_str() && params["version"] == version;
+            message["method"] == "textDocument/publishDiagnostics" && is_about
+        };
+        loop {
+            // Those of other files are kept.
+            let found = self.notifications.iter().position(is_it);
+            if let Some(found) = found {
+                let message = self.notifications.remove(found);
+                return message["params"]["diagnostics"].as_array().expect("diagnostics").clone();
             }
+            let message = self.receive();
+            self.notifications.push(message);
         }
     }
 

@@ -85,7 +85,11 @@ fn unclosed_quotes_end_with_their_document() {
             Judged { file, ..Judged::default() }
         }
     }
-    for text in ["a: 'x\n---\nb: [1,\n--- # c\nc: \"\n", "a: |\n x\n---\n---\n--- b\n...\nrest\n---\n{\"a\": 1}\n{\n", "- a\n\n---\n...\n# c"] {
+    for text in [
+        "a: 'x\n---\nb: [1,\n--- # c\nc: \"\n",
+        "a: |\n x\n---\n---\n--- b\n...\nrest\n---\n{\"a\": 1}\n{\n",
+        "- a\n\n---\n...\n# c",
+    ] {
         let text = format!("apiVersion: v1\n---\n{text}");
         let whole = read("a.yaml", text.as_bytes(), Limits::default()).findings;
         assert_eq!(File::new("a.yaml", 1, text.clone(), false).findings(&mut Reading), whole, "{text}");
