@@ -39,16 +39,16 @@ pub(crate) struct Part {
 /// What is known of a part, wherever it is in its file.
 #[derive(Debug, Default)]
 struct Known {
-    documents: OnceCell<Rc<Documents>>,
+    documents: OnceCell<Rc<Parsed>>,
     /// What was found, and the line at which it was judged if messages name lines.
     judged: std::cell::RefCell<Option<(Rc<Judged>, Option<usize>)>>,
     /// What the part was before the last edit.
-    before: Option<Rc<Documents>>,
+    before: Option<Rc<Parsed>>,
 }
 
 /// The documents of a part, and its names. Positions are in the part.
 #[derive(Debug, Default)]
-pub(crate) struct Documents {
+pub(crate) struct Parsed {
     pub(crate) documents: Vec<Document>,
     pub(crate) names: Vec<Named>,
     /// Whether the part can be read.
@@ -197,13 +197,13 @@ impl File {
     }
 
     /// Returns the documents of a part, read at the first call.
-    pub(crate) fn documents(&self, part: &Part) -> Rc<Documents> {
+    pub(crate) fn documents(&self, part: &Part) -> Rc<Parsed> {
         let make = || {
             let text = self.source().get(part.range.clone()).unwrap_or_default();
             let read = kubeshape_input::read(Arc::clone(&self.name), text.as_bytes(), Limits::default());
             let names = read.documents.iter().flat_map(index::names).collect();
             let is_whole = !read.findings.iter().any(Finding::is_error);
-            Rc::new(Documents { documents: read.documents, names, is_whole })
+            Rc::new(Parsed { documents: read.documents, names, is_whole })
         };
         Rc::clone(part.known.documents.get_or_init(make))
     }
@@ -226,7 +226,7 @@ impl File {
 
 impl Known {
     /// Returns the documents of the part, or those that it had when it could last be read.
-    fn last_good(&self) -> Option<Rc<Documents>> {
+    fn last_good(&self) -> Option<Rc<Parsed>> {
         self.documents.get().filter(|documents| documents.is_whole).or(self.before.as_ref()).cloned()
     }
 }
