@@ -14,6 +14,7 @@ use kubeshape_schema::Bump;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
 use kubeshape_yaml::Node;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// After a file with more bytes of schemas, a worker frees its buffers.
@@ -77,6 +78,9 @@ impl<'c> Worker<'c> {
         let result = self.text(name, bytes);
         let newest = self.context.releases.iter().last().unwrap_or_default();
         let mut findings = Checked::of(&result.policies, &result.others, kinds, newest).findings;
+        // As for several releases: what is said twice of one place is reported once.
+        let mut known = BTreeSet::new();
+        findings.retain(|finding| known.insert((finding.location(), finding.detail.clone())));
         findings.retain(|finding| self.context.shows(finding.code));
         findings
     }

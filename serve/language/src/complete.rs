@@ -273,14 +273,11 @@ fn values<K: Knowledge>(at: &At<'_>, outline: &Outline, names: &[Named], knowled
     }
     if let Some(value) = fact(field, "default").filter(|value| !value.starts_with(['{', '[']) && *value != "\"\"") {
         let value = plain(value);
-        match out.iter_mut().find(|item| item.label == value) {
-            Some(item) => item.detail = Some("default".to_owned()),
-            None => {
-                push(&value, CompletionItemKind::VALUE, value.clone(), &mut out);
-                if let Some(item) = out.last_mut().filter(|item| item.label == value) {
-                    item.detail = Some("default".to_owned());
-                }
-            }
+        if !out.iter().any(|item| item.label == value) {
+            push(&value, CompletionItemKind::VALUE, value.clone(), &mut out);
+        }
+        if let Some(item) = out.iter_mut().find(|item| item.label == value) {
+            item.detail = Some("default".to_owned());
         }
     }
     if field.type_name == "boolean" {

@@ -1,7 +1,7 @@
 //! An open file.
 
 use crate::judged::{Judged, Shift, join};
-use crate::parts::{MARKER, parts};
+use crate::parts::parts;
 use crate::template::{Masked, mask};
 use crate::{Encoding, Knowledge, Named, Text, index};
 use kubeshape_input::{Code, Document, Finding, Limits};
@@ -31,8 +31,8 @@ pub(crate) struct Part {
     pub(crate) range: Range<usize>,
     /// The number of its first line.
     pub(crate) line: usize,
-    /// Whether another part follows.
-    is_last: bool,
+    /// The end of the line of the next marker, which readers see.
+    reach: usize,
     known: Rc<Known>,
 }
 
@@ -93,9 +93,15 @@ impl File {
         let source = self.masked.as_ref().map_or(self.text.as_str(), |masked| &masked.text);
         let ranges = parts(source);
         let last = ranges.len().saturating_sub(1);
+        let reach = |source: &str, end: usize| {
+            let rest = source.as_bytes().get(end..).unwrap_or_default();
+            end + memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1)
+        };
         let old = std::mem::take(&mut self.parts);
         let same = |(old, (at, range)): (&Part, (usize, &Range<usize>))| {
-            old.is_last == (at == last) && before.get(old.range.clone()) == source.get(range.clone())
+            let is_last = at == last;
+            (old.reach == old.range.end) == is_last
+                && before.get(old.range.start..old.reach) == source.get(range.start..reach(source, range.end))
         };
         let head = old.iter().zip(ranges.iter().enumerate()).take_while(|pair| same(*pair)).count();
         let most = old.len().min(ranges.len()) - head;
@@ -113,7 +119,7 @@ impl File {
             let before = || old.get(at).filter(|_| old.len() == ranges.len()).and_then(|part| part.known.last_good());
             let known = kept
                 .map_or_else(|| Rc::new(Known { before: before(), ..Known::default() }), |part| Rc::clone(&part.known));
-            self.parts.push(Part { range: range.clone(), line, is_last: at == last, known });
+            self.parts.push(Part { range: range.clone(), line, reach: reach(source, range.end), known });
             let text = source.get(range.clone()).unwrap_or_default();
             line += memchr::memchr_iter(b'\n', text.as_bytes()).count();
         }
@@ -167,11 +173,7 @@ impl File {
             Some((judged, Some(line))) if line == part.line => return (judged, placed),
             _ => {}
         }
-        let mut text = String::new();
-        text.push_str(source.get(part.range.clone()).unwrap_or_default());
-        if !part.is_last {
-            text.push_str(MARKER);
-        }
+        let mut text = source.get(part.range.start..part.reach).unwrap_or_default().to_owned();
         let judged = knowledge.judge(&self.name, &text);
         let (judged, line, shift) = if part.line > 0 && judged.names_lines(&self.name) {
             text.insert_str(0, &"\n".repeat(part.line));

@@ -64,7 +64,7 @@ pub use index::Named;
 pub use judged::Judged;
 pub use modeline::modeline;
 pub use outline::{Outline, Step, outline};
-pub use parts::{MARKER, parts};
+pub use parts::parts;
 pub use symbols::symbols;
 pub use template::{Masked, mask};
 pub use text::{Encoding, Text};

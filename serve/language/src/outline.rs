@@ -108,7 +108,8 @@ pub fn outline(text: &str, at: usize, column: Option<usize>) -> Outline {
     let mut wanted: Option<(usize, usize)> = None;
     // The keys of open mappings, by their columns.
     let mut keys: Vec<(usize, Vec<String>)> = Vec::new();
-    for (number, line) in text.lines().enumerate() {
+    for (number, line) in text.split('\n').enumerate() {
+        let line = line.trim_end_matches('\r');
         if number == at
             && let Some(column) = column
         {

@@ -1,13 +1,11 @@
 //! The documents of a text, found without reading them.
 //!
 //! A part begins at a line `---` and ends before the next one. A reader that begins at a part sees the same document as
-//! one that read everything before it. So an edit makes only its own part new.
+//! one that read everything before it. So an edit makes only its own part new. Lines with `---` and more than a comment
+//! are no boundaries.
 
 use kubeshape_yaml::Limits;
 use std::ops::Range;
-
-/// A marker that ends a part when the part is read alone.
-pub const MARKER: &str = "---\n";
 
 /// Returns the parts of a text, in order. Together they are the text.
 ///
@@ -25,7 +23,14 @@ pub fn parts(text: &str) -> Vec<Range<usize>> {
     if has_directive || bytes.len() > Limits::default().bytes || has_odd(bytes) {
         return std::iter::once(0..text.len()).collect();
     }
-    let is_marker = |at: &usize| bytes.get(at + 4).is_none_or(|after| matches!(after, b' ' | b'\t' | b'\n' | b'\r'));
+    let is_marker = |at: &usize| {
+        let rest = bytes.get(at + 4..).unwrap_or_default();
+        let line = rest.get(..memchr::memchr(b'\n', rest).unwrap_or(rest.len())).unwrap_or_default();
+        // Nothing, or a comment after a blank.
+        let trimmed = line.trim_ascii();
+        let is_comment = trimmed.starts_with(b"#") && !line.starts_with(b"#");
+        trimmed.is_empty() || is_comment
+    };
     let markers = memchr::memmem::find_iter(bytes, b"\n---").filter(is_marker).map(|at| at + 1);
     let mut out = Vec::new();
     let mut start = 0;

@@ -29,8 +29,8 @@ fn lists_may_be_as_indented_as_their_key() {
 fn block_scalars_comments_and_quotes_have_no_keys() {
     let text = "a: |\n  b: 1\n\n  c: 2\n# d: 3\n\"e.f/g\": {h: 1}\ni: 'x: y'\nj:\n";
     assert_eq!(steps(text, 5, None), "e.f/g");
-    assert_eq!(steps(text, 7, Some(2)), "j");
-    assert_eq!(outline(text, 7, Some(0)).siblings, ["a", "e.f/g", "i"]);
+    assert_eq!(steps(text, 8, Some(2)), "j");
+    assert_eq!(outline(text, 8, Some(0)).siblings, ["a", "e.f/g", "i", "j"]);
 }
 
 #[test]
