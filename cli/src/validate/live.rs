@@ -13,7 +13,7 @@ use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_registry::policy::ServedKinds;
 use kubeshape_registry::{Location, Release};
-use kubeshape_schema::{Bump, Releases};
+use kubeshape_schema::Bump;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl Base {
     /// Threads cannot be started.
     pub(crate) fn read(args: &LiveArgs, filter: &Filter, has_policies: bool) -> Result<Base, Fatal> {
         let has_policies = has_policies || !args.admission.policies.is_empty();
-        let newest = releases(args, has_policies).first().copied().flatten().unwrap_or_default();
+        let newest = args.kubernetes.unwrap_or_default().last();
         let mut out = Base {
             schemas: Schemas::new(newest, has_policies),
             objects: Vec::new(),
@@ -107,13 +107,20 @@ impl Base {
         texts: &[Text],
         work: impl FnOnce(Validator<'_, '_>, Vec<Finding>) -> R,
     ) -> R {
-        let releases = releases(args, self.has_policies);
-        let mut schemas = self.schemas.clone();
+        let mut first = self.schemas.clone();
         for (path, name, bytes) in texts {
             let number = path.as_ref().and_then(|path| self.numbers.get(path)).copied();
-            schemas.put_text(number, name, bytes);
+            first.put_text(number, name, bytes);
         }
-        let mut all = vec![schemas];
+        if args.kubernetes.is_none() {
+            first = first.in_own_release();
+        }
+        let of_cluster = first.server_release();
+        let asked = args.kubernetes.or_else(|| self.has_policies.then(|| first.release().into()));
+        // The findings of the newest release come first. Without one, `None` stands for that of the schemas.
+        let releases: Vec<Option<Release>> =
+            asked.map_or_else(|| vec![None], |asked| asked.iter().rev().map(Some).collect());
+        let mut all = vec![first];
         for release in releases.iter().skip(1) {
             let other = all.first().map(|first| first.in_release(release.unwrap_or_default()));
             all.extend(other);
@@ -123,23 +130,23 @@ impl Base {
         let mut findings = Vec::new();
         for (at, (mut schemas, release)) in all.into_iter().zip(&releases).enumerate() {
             schemas.settle(|_| ());
+            let rules = schemas.release();
             let kinds = Kinds::new(schemas, *release);
             let policies = self.has_policies.then(|| {
                 let served = ServedKinds::new(&kinds);
-                let release = release.unwrap_or_default();
-                let (read, found) = Policies::new(&args.admission, &self.objects, &served, release, &arena);
+                let (read, found) = Policies::new(&args.admission, &self.objects, &served, rules, &arena);
                 if at == 0 {
                     findings.extend(found);
                 }
                 read
             });
             contexts.push(Context {
-                release: release.unwrap_or_default(),
+                release: rules,
                 kinds,
                 policies,
                 old: &NOTHING,
                 cluster: Cluster {
-                    release: release.and_then(|release| Version::parse(&release.to_string())),
+                    release: release.or(of_cluster).map(Version::from),
                     gates: args.gates.all(),
                     ..Cluster::default()
                 },
@@ -153,10 +160,4 @@ impl Base {
         }
         work(Validator::new(&contexts), findings)
     }
-}
-
-/// Returns the releases that judge, the newest first. Without one, `None` stands for the default release.
-fn releases(args: &LiveArgs, has_policies: bool) -> Vec<Option<Release>> {
-    let asked = args.kubernetes.or_else(|| has_policies.then(Releases::default));
-    asked.map_or_else(|| vec![None], |asked| asked.iter().rev().map(Some).collect())
 }
