@@ -76,7 +76,7 @@ impl<'c> Worker<'c> {
         kinds: &dyn kubeshape_policy::Kinds,
     ) -> Vec<Finding> {
         let result = self.text(name, bytes);
-        let newest = self.context.releases.iter().last().unwrap_or_default();
+        let newest = self.context.releases.last();
         let mut findings = Checked::of(&result.policies, &result.others, kinds, newest).findings;
         // As for several releases: what is said twice of one place is reported once.
         let mut known = BTreeSet::new();
