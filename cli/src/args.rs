@@ -12,8 +12,8 @@ mod envtest;
 mod explore;
 mod findings;
 mod lifecycle;
-mod ownership;
 mod live;
+mod ownership;
 mod policies;
 #[cfg(feature = "serve")]
 mod serve;
@@ -38,8 +38,8 @@ pub(crate) use lifecycle::{
     AnnotateArgs, GateArgs, LifecycleArgs, LifecycleCommand, LifecycleDiffArgs, LifecycleDocsArgs, LifecycleFormat,
     LifecycleTableArgs, LifecycleWarnArgs, LintArgs, ShownArgs,
 };
-pub(crate) use ownership::{HandOverArgs, ObjectArgs, OwnershipArgs, OwnershipCommand, ReportFormat};
 pub(crate) use live::{LiveArgs, LspArgs, McpArgs};
+pub(crate) use ownership::{HandOverArgs, ObjectArgs, OwnershipArgs, OwnershipCommand, ReportFormat};
 pub(crate) use policies::{OperationArg, PolicyArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::{AuthorizationMode, ClockArg, LogFormat, LogLevel, ServeArgs, Switch};
