@@ -14,7 +14,7 @@ const CORE: &str = r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery
 
 fn server() -> Server {
     let server = Server::default();
-    server.ok("/apis", GROUPS).ok("/api", CORE).ok("/version", "{}");
+    server.ok("/apis", GROUPS).ok("/api", CORE).ok("/version", r#"{"major":"1","minor":"36","gitVersion":"v1.36.3"}"#);
     let web = r#"{"kind":"DeploymentList","items":[{"metadata":{"name":"web","namespace":"shop"},"spec":{}}]}"#;
     server.ok("/apis/apps/v1/deployments?limit=250", web);
     server.ok("/apis/apps/v1/namespaces/shop/deployments?limit=250", web);
