@@ -248,7 +248,7 @@ impl Server {
                 let Some(DidOpenTextDocumentParams { text_document: document }) = read(notification) else { return };
                 let uri = document.uri.as_str().to_owned();
                 let file = File::new(self.name(&uri), document.version, document.text, is_build_file(&uri));
-                self.open(uri, file);
+                self.open(&uri, file);
             }
             "textDocument/didChange" => {
                 let Some(params) = read::<DidChangeTextDocumentParams>(notification) else { return };
@@ -283,9 +283,9 @@ impl Server {
         }
     }
 
-    fn open(&mut self, uri: String, file: File) {
-        self.workspace.open(&uri, file);
-        self.changed(&uri, false);
+    fn open(&mut self, uri: &str, file: File) {
+        self.workspace.open(uri, file);
+        self.changed(uri, false);
     }
 
     /// Called after a file changed, which `had` definitions before.

@@ -4,6 +4,7 @@ use crate::report::clean::clean;
 use kubeshape_input::Finding;
 use kubeshape_language::Fields;
 use kubeshape_show::explain::Field;
+use std::fmt::Write;
 
 /// The maximum size of a list of findings, in bytes.
 const MOST: usize = 8_000;
@@ -15,17 +16,17 @@ pub(super) fn findings(verdict: &str, findings: &[Finding]) -> String {
         let place = finding.place.map(|place| format!("{place} ")).unwrap_or_default();
         let mut line = format!("{place}{} {}: {}", finding.code, finding.kind().name(), finding.message());
         if let Some(resource) = &finding.resource {
-            line.push_str(&format!(" (in {resource})"));
+            let _ = write!(line, " (in {resource})");
         }
         for note in &finding.notes {
-            line.push_str(&format!("; {note}"));
+            let _ = write!(line, "; {note}");
         }
         if let Some(advice) = &finding.advice {
-            line.push_str(&format!("; help: {advice}"));
+            let _ = write!(line, "; help: {advice}");
         }
         let line = clean(&line);
         if out.len() + line.len() > MOST && number > 0 {
-            out.push_str(&format!("{} more findings\n", findings.len() - number));
+            let _ = write!(out, "{} more findings\n", findings.len() - number);
             break;
         }
         out.push_str(&line);
@@ -75,7 +76,7 @@ fn joined(head: &str, lines: &[String], bytes: usize, all: usize) -> String {
         shown += 1;
     }
     if shown < all {
-        out.push_str(&format!("{} more fields; name a path\n", all - shown));
+        let _ = write!(out, "{} more fields; name a path\n", all - shown);
     }
     out
 }
@@ -87,11 +88,11 @@ fn line(field: &Field, longest: usize) -> String {
         out.push_str(" required");
     }
     for (name, value) in &field.facts {
-        out.push_str(&format!("; {name}: {value}"));
+        let _ = write!(out, "; {name}: {value}");
     }
     if longest > 0 && !field.description.is_empty() {
         let first = field.description.split(". ").next().unwrap_or_default();
-        out.push_str(&format!(" # {}", first.chars().take(longest).collect::<String>()));
+        let _ = write!(out, " # {}", first.chars().take(longest).collect::<String>());
     }
     let mut out = clean(&out);
     out.push('\n');

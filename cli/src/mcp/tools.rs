@@ -12,6 +12,7 @@ use kubeshape_check::Releases;
 use kubeshape_input::Finding;
 use kubeshape_language::{Fields, Knowledge};
 use serde_json::{Value, json};
+use std::fmt::Write;
 use std::rc::Rc;
 use std::time::SystemTime;
 
@@ -75,7 +76,7 @@ impl<'c, 'a> Tools<'c, 'a> {
         let found: Vec<&String> = lines.iter().filter(|line| line.to_lowercase().contains(&filter)).collect();
         let mut out: String = found.iter().take(limit).map(|line| line.as_str()).collect();
         if found.len() > limit {
-            out.push_str(&format!("{} more\n", found.len() - limit));
+            let _ = write!(out, "{} more\n", found.len() - limit);
         }
         if found.is_empty() { "no kind\n".to_owned() } else { out }
     }
@@ -149,10 +150,8 @@ impl<'c, 'a> Tools<'c, 'a> {
             Err(error) => {
                 let mut out = format!("{error}\n");
                 for conflict in error.conflicts() {
-                    out.push_str(&format!(
-                        "conflict with {}: {}: {}\n",
-                        conflict.manager, conflict.path, conflict.message
-                    ));
+                    let _ =
+                        write!(out, "conflict with {}: {}: {}\n", conflict.manager, conflict.path, conflict.message);
                 }
                 Ok(out)
             }

@@ -150,7 +150,15 @@ impl File {
             self.parts.iter().map(|part| self.judge(part, source, knowledge)).collect();
         let mut out = join(judged.iter().map(|(judged, shift)| (&**judged, *shift)));
         if judged.iter().any(|(judged, _)| judged.has_policies) {
-            out.extend(knowledge.policies(&self.name, source));
+            for finding in knowledge.policies(&self.name, source) {
+                // Both commands report unknown fields.
+                let is_same = |other: &Finding| {
+                    (other.code, &other.span, &other.detail) == (finding.code, &finding.span, &finding.detail)
+                };
+                if !out.iter().any(is_same) {
+                    out.push(finding);
+                }
+            }
         }
         if let Some(masked) = &self.masked {
             // A template is no manifest yet: only what no action can change is reported.
