@@ -26,7 +26,7 @@ pub(super) fn findings(verdict: &str, findings: &[Finding]) -> String {
         }
         let line = clean(&line);
         if out.len() + line.len() > MOST && number > 0 {
-            let _ = write!(out, "{} more findings\n", findings.len() - number);
+            let _ = writeln!(out, "{} more findings", findings.len() - number);
             break;
         }
         out.push_str(&line);
@@ -76,7 +76,7 @@ fn joined(head: &str, lines: &[String], bytes: usize, all: usize) -> String {
         shown += 1;
     }
     if shown < all {
-        let _ = write!(out, "{} more fields; name a path\n", all - shown);
+        let _ = writeln!(out, "{} more fields; name a path", all - shown);
     }
     out
 }

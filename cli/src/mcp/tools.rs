@@ -76,7 +76,7 @@ impl<'c, 'a> Tools<'c, 'a> {
         let found: Vec<&String> = lines.iter().filter(|line| line.to_lowercase().contains(&filter)).collect();
         let mut out: String = found.iter().take(limit).map(|line| line.as_str()).collect();
         if found.len() > limit {
-            let _ = write!(out, "{} more\n", found.len() - limit);
+            let _ = writeln!(out, "{} more", found.len() - limit);
         }
         if found.is_empty() { "no kind\n".to_owned() } else { out }
     }
@@ -151,7 +151,7 @@ impl<'c, 'a> Tools<'c, 'a> {
                 let mut out = format!("{error}\n");
                 for conflict in error.conflicts() {
                     let _ =
-                        write!(out, "conflict with {}: {}: {}\n", conflict.manager, conflict.path, conflict.message);
+                        writeln!(out, "conflict with {}: {}: {}", conflict.manager, conflict.path, conflict.message);
                 }
                 Ok(out)
             }
