@@ -109,8 +109,8 @@ fn an_edit_gives_what_opening_gives() {
     ];
     let mut other = Editor::start(&folder, &[]);
     let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
-    for (number, (range, new)) in edits.into_iter().enumerate() {
-        let shown = editor.change("a.yaml", number as i64 + 2, Some(range), new);
+    for (version, (range, new)) in (2..).zip(edits) {
+        let shown = editor.change("a.yaml", version, Some(range), new);
         let mut whole = lines.concat();
         let offset = |line: u64, column: u64| {
             lines[..line as usize].concat().len()

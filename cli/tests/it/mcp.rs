@@ -1,12 +1,17 @@
 //! `kubeshape mcp`, as a program that writes manifests sees it.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, missing_docs)]
 
 use crate::common::{Folder, crd, json};
 use serde_json::{Value, json};
 
 /// Sends requests, and returns the answers.
 fn session(folder: &Folder, options: &str, messages: &[Value]) -> Vec<Value> {
-    let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
+    let lines: Vec<String> = messages.iter().map(ToString::to_string).collect();
+    let lines = lines.join(
+        "
+",
+    ) + "
+";
     let run = folder.pipe(&format!("mcp {options}"), lines);
     assert_eq!(run.code, Some(0), "{}", run.err);
     run.out.lines().map(json).collect()
