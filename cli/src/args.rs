@@ -3,6 +3,7 @@
 mod check;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod definitions;
 mod diff;
 mod docs;
 #[cfg(any(feature = "cluster", feature = "serve"))]
@@ -28,6 +29,7 @@ mod walk;
 pub(crate) use check::{AgainstStatus, CheckArgs, CheckLevel};
 #[cfg(feature = "cluster")]
 pub(crate) use cluster::{CacheArgs, CacheCommand, PullArgs};
+pub(crate) use definitions::{DefinitionArgs, ScopeArg};
 pub(crate) use diff::DiffArgs;
 pub(crate) use docs::{DocsArgs, DocsFormat, Nested};
 #[cfg(feature = "serve")]
@@ -192,6 +194,7 @@ Examples:
   kubeshape convert swagger.json --to v3 -o openapi.json
   kubeshape convert swagger.json crds/ --to v3 --per group-version -o openapi/
   kubeshape convert openapi.json --to jsonschema --kind Pod
+  kubeshape convert pets.json --to crd --kind Pet --group example.com
 
 Run `kubeshape explain-code KS2001` to learn what a code in the report means.", after_long_help = EXAMPLES)]
 pub(crate) struct ConvertArgs {
@@ -331,10 +334,13 @@ pub(crate) struct ConvertArgs {
 
     /// ValidatingAdmissionPolicies whose expressions become rules of the definitions: files and folders (repeatable)
     ///
-    /// For `--to crd`. A policy is used for the versions of a definition that it is about. Its bindings may be among the
+    /// For `--to crd` of CustomResourceDefinitions. A policy is used for the versions of a definition that it is about. Its bindings may be among the
     /// files; without them, it is used for all objects. What a rule cannot say is reported.
     #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) rules_from: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) definitions: DefinitionArgs,
 
     /// Also publish versions that are not served
     #[arg(long)]
@@ -460,6 +466,9 @@ Examples:
 
   A kind without references, for tools that do not follow them:
       kubeshape convert openapi.json --to v3 --kind Deployment --inline
+
+  A CustomResourceDefinition from a schema of another API, with a report of what it cannot express:
+      kubeshape convert pets.json --to crd --kind Pet --group example.com -o pet.yaml --report losses.ndjson
 
   The types of a document as server-side apply merges them:
       kubeshape convert openapi.json --to smd -o schema.yaml

@@ -11,11 +11,13 @@
 //! | [`proto`] | the protobuf forms of documents |
 //! | [`smd`] | structured-merge-diff schemas |
 //! | [`jsonschema`] | JSON Schemas of kinds |
+//! | [`crd`] | CustomResourceDefinitions from schemas |
 //! | [`kustomize`] | documents with merge keys for kustomize |
 //! | [`model`] | the building blocks of the models of documents |
 
 pub mod aggregate;
 mod budget;
+pub mod crd;
 pub mod document;
 pub mod graph;
 pub mod jsonschema;

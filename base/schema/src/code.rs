@@ -205,6 +205,23 @@ codes! {
     DownReference = 2226, Approximated, "A reference leads to a place that OpenAPI v2 does not have.";
     DownObjectExtension = 2227, Dropped, "An extension is in an object that OpenAPI v2 does not have.";
     DownRestore = 2228, Error, "An entry of kept losses cannot be read.";
+    // 23xx: conversions to CustomResourceDefinitions
+    ToCrdNothing = 2301, Error, "No schema is chosen for a CustomResourceDefinition.";
+    ToCrdValidation = 2302, Widened, "A CustomResourceDefinition cannot express a restriction.";
+    ToCrdDropped = 2303, Dropped, "A CustomResourceDefinition has no place for this.";
+    ToCrdClosed = 2304, Widened, "A server drops unknown fields of custom resources instead of rejecting them.";
+    ToCrdType = 2305, Widened, "A value of several types is any value in a CustomResourceDefinition.";
+    ToCrdAssumed = 2306, Narrowed, "A schema without a type gets the type that its keywords are about.";
+    ToCrdRecursion = 2307, Widened, "A schema contains itself; in a CustomResourceDefinition it ends with any value.";
+    ToCrdBudget = 2308, Widened, "A nested schema is any value, so that the CustomResourceDefinition is small enough.";
+    ToCrdReference = 2309, Widened, "A reference leads to no schema of the document; it is any value.";
+    ToCrdOneOf = 2310, Widened, "oneOf becomes anyOf, because an alternative is not expressed exactly.";
+    ToCrdPattern = 2311, Widened, "A regular expression has no equal in Go, so it is left out.";
+    ToCrdFormat = 2312, Widened, "A server does not check this format, or checks it differently; it is left out.";
+    ToCrdRefused = 2313, Widened, "A server refuses this part, so it is left out of the CustomResourceDefinition.";
+    ToCrdGroup = 2314, Renamed, "The group of a CustomResourceDefinition must have a dot, so it gets another name.";
+    ToCrdSpec = 2315, Renamed, "The schema is no Kubernetes object, so it becomes the spec of one.";
+    ToCrdField = 2316, Narrowed, "A field of one alternative has its schema in all alternatives.";
     // 3xxx: schemas that are not used
     NotConvertible = 3001, Warning,
         "The schema uses a keyword that a structural schema cannot have; the version is published without schema.";

@@ -20,7 +20,8 @@ pub(crate) enum Shape {
     Kustomize,
     /// The CEL rules of a CustomResourceDefinition as a ValidatingAdmissionPolicy
     Policy,
-    /// The CustomResourceDefinition with the expressions of admission policies as rules (--rules-from)
+    /// CustomResourceDefinitions from schemas of documents; of a definition, itself with the expressions of admission
+    /// policies as rules (--rules-from)
     Crd,
 }
 

@@ -232,7 +232,11 @@ impl Engine {
         scratch: &mut Scratch,
         sink: &mut impl Sink<'a>,
     ) -> Result<(), Fatal> {
-        let Some(rules) = &self.rules else { return Ok(()) };
+        let Some(rules) = &self.rules else {
+            let detail = "a CustomResourceDefinition is one already; --rules-from adds rules to it";
+            sink.note(Note::new(Code::Skipped, crd.at, detail), Some(target.shape));
+            return Ok(());
+        };
         let Scratch { bytes, formatter } = scratch;
         bytes.clear();
         let mut notes = Vec::new();

@@ -355,8 +355,11 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
         return Err(usage(format!("--format and the name {} do not agree", path.display())));
     }
     let wanted = |shape: &Shape| args.to.contains(shape);
-    if wanted(&Shape::Crd) == args.rules_from.is_empty() {
-        return Err(usage("`--to crd` and `--rules-from` belong together: name the policies whose rules it gets"));
+    if !wanted(&Shape::Crd) {
+        let given = if args.rules_from.is_empty() { args.definitions.given() } else { Some("--rules-from") };
+        if let Some(option) = given {
+            return Err(usage(format!("{option} says something about crd only: add `--to crd`")));
+        }
     }
     // Options for documents also apply to the documents that are published for CustomResourceDefinitions.
     let changed = args.inline || args.rename.is_some();

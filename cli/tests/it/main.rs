@@ -10,6 +10,7 @@ mod check;
 mod common;
 mod config;
 mod convert;
+mod definitions;
 mod diff;
 mod docs;
 mod documents;

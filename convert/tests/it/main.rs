@@ -1,5 +1,6 @@
 //! Integration tests of the conversions.
 
+mod crd;
 mod from_v2;
 mod from_v2_distance;
 mod from_v2_properties;

@@ -27,6 +27,8 @@ pub enum Content {
     Definitions,
     /// A structured-merge-diff schema: only a list of `types`.
     Smd,
+    /// A JSON Schema: `$schema` says so, or it has `$defs`.
+    JsonSchema,
     /// A discovery document, `/version`, or the list of paths of `/`.
     Discovery(DocumentKind),
     /// The index of OpenAPI v3 documents, `/openapi/v3`: it has `paths`, and no kind.
@@ -55,6 +57,8 @@ impl Content {
             Content::Smd
         } else if is_crd(root) {
             Content::Crd
+        } else if is_json_schema(root) {
+            Content::JsonSchema
         } else if let Some(kind) = DocumentKind::of_node(root) {
             Content::Discovery(kind)
         } else if root.get("kind").is_none() && root.get("paths").is_some_and(|paths| paths.kind() == Kind::Map) {
@@ -80,8 +84,15 @@ impl Content {
     /// Returns whether the document may contain CustomResourceDefinitions: it is one, a list, or an object of another
     /// kind.
     pub fn has_objects(self) -> bool {
-        !matches!(self, Content::OpenApi(_) | Content::Definitions | Content::Smd)
+        !matches!(self, Content::OpenApi(_) | Content::Definitions | Content::Smd | Content::JsonSchema)
     }
+}
+
+/// Returns whether a document is a JSON Schema.
+fn is_json_schema(root: Node<'_>) -> bool {
+    let says_so =
+        root.get("$schema").and_then(Node::as_str).is_some_and(|address| address.contains("json-schema.org/"));
+    says_so || (root.get("kind").is_none() && root.get("$defs").is_some_and(|defs| defs.kind() == Kind::Map))
 }
 
 /// Describes a node for messages about one of the wrong kind: `v1 ConfigMap`, `no Kubernetes object`.

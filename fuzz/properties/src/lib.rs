@@ -84,6 +84,7 @@ properties! {
     redirects_stay_within_the_server
     representations_of_any_object
     request_memory_is_bounded
+    schemas_become_definitions_that_install
     smd_yaml_reads_back_equal
     store_changes
     strategic_patches_end_and_lead_to_what_they_compare

@@ -46,7 +46,9 @@ mod expressions;
 pub mod fix;
 mod place;
 mod report;
+mod settle;
 
 pub use check::Check;
 pub use kubeshape_schema::{Releases, ReleasesError};
 pub use report::{Answer, Costs, Part, Problem, Report};
+pub use settle::{Settled, settle};

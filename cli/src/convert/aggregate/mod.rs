@@ -1,5 +1,6 @@
 //! Results of all inputs combined: documents, and the documents that are published for CustomResourceDefinitions.
 
+mod definitions;
 mod parts;
 mod shapes;
 mod source;
@@ -257,10 +258,7 @@ impl<'a> Results<'_, 'a> {
                 self.without_form(target, |_| true, "a document has no structural schema");
                 Ok(())
             }
-            Shape::Crd => {
-                self.without_form(target, |_| true, "a document has no definition for rules");
-                Ok(())
-            }
+            Shape::Crd => self.definitions(target),
             Shape::Policy => {
                 self.without_form(target, |_| true, "a document has no rules for a policy");
                 Ok(())
@@ -277,6 +275,13 @@ impl<'a> Results<'_, 'a> {
             source.failed |= code == Code::Nothing;
             source.notes.push((Note::new(code, 0, why.to_owned()), Some(target.shape)));
         }
+    }
+
+    /// Reports schemas among the inputs of a shape that only documents have.
+    fn schemas_are_no_documents(&mut self, target: Target) {
+        self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
+        let why = "a JSON Schema is no document; `--to crd` converts it";
+        self.without_form(target, |content| content == Content::JsonSchema, why);
     }
 
     /// Returns the merged document, renamed if `--rename` is given.
@@ -373,7 +378,7 @@ impl<'a> Results<'_, 'a> {
     }
 
     fn documents(&mut self, target: Target, dialect: Dialect) -> Result<(), Fatal> {
-        self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
+        self.schemas_are_no_documents(target);
         // Kinds of CustomResourceDefinitions have results of their own, unless the documents have to change.
         let with_published = target.documents != Per::Resource || target.published;
         let Some(whole) = self.whole(dialect, with_published, target) else { return Ok(()) };

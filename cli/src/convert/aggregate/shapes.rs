@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 
 impl<'a> Results<'_, 'a> {
     pub(super) fn smd(&mut self, target: Target) -> Result<(), Fatal> {
+        let why = "a JSON Schema has no types; `--to crd` converts it";
+        self.without_form(target, |content| content == Content::JsonSchema, why);
         let schemas: Vec<usize> = self.numbers(|source| source.loaded.content() == Content::Smd);
         if let ([number], 1) = (schemas.as_slice(), self.sources.len()) {
             match kubeshape_smd::schema::read(self.sources[*number].root()) {
@@ -135,7 +137,7 @@ impl<'a> Results<'_, 'a> {
     }
 
     pub(super) fn json_schemas(&mut self, target: Target) -> Result<(), Fatal> {
-        self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
+        self.schemas_are_no_documents(target);
         let Some(whole) = self.whole(Dialect::V3, false, target) else { return Ok(()) };
         let Some(document) = self.document(&whole) else { return Ok(()) };
         let (context, settings, arena) = (self.context, self.settings, self.arena);
@@ -187,7 +189,7 @@ impl<'a> Results<'_, 'a> {
     }
 
     pub(super) fn kustomize(&mut self, target: Target) -> Result<(), Fatal> {
-        self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
+        self.schemas_are_no_documents(target);
         let Some(whole) = self.whole(Dialect::V3, true, target) else { return Ok(()) };
         let Some(Document::V3(document)) = self.document(&whole) else { return Ok(()) };
         let part = |number: &usize| match self.sources[*number].v3 {

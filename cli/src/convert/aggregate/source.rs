@@ -19,6 +19,8 @@ pub(super) fn printed(bytes: &[u8]) -> Option<Document> {
 pub(super) struct Needs {
     v3: bool,
     v2: bool,
+    /// Whether documents are read. Definitions are created from their nodes.
+    documents: bool,
     /// Whether the only result is the only document in the other dialect: it is converted while it is printed.
     pub(super) is_printed_only: bool,
 }
@@ -37,7 +39,8 @@ impl Needs {
             _ => false,
         };
         let v3 = has(Shape::V3) || has(Shape::JsonSchema) || has(Shape::Kustomize) || (has(Shape::Smd) && !only_v2);
-        Needs { v3: v3 && !is_printed_only, v2: has(Shape::V2) && !is_printed_only, is_printed_only }
+        let documents = targets.iter().any(|target| target.shape != Shape::Crd);
+        Needs { v3: v3 && !is_printed_only, v2: has(Shape::V2) && !is_printed_only, documents, is_printed_only }
     }
 }
 
@@ -64,7 +67,7 @@ impl<'a> Source<'a> {
     ) -> Self {
         let (document, v3, v2) = (None, None, None);
         let mut out = Source { loaded, is_published, document, v3, v2, notes: Vec::new(), failed: false };
-        let Some(dialect) = loaded.content().dialect() else { return out };
+        let Some(dialect) = loaded.content().dialect().filter(|_| needs.documents) else { return out };
         let root = out.root();
         let read = OpenApi::read(root, dialect, arena, settings.profile);
         out.document = out.take(read, None);

@@ -72,6 +72,12 @@ impl Kinds {
         self.is_wanted(|wanted| wanted.name == name || last.is_some_and(|last| last.eq_ignore_ascii_case(&wanted.name)))
     }
 
+    /// Returns whether a schema that is no kind is wanted, by its name or its last part.
+    pub(crate) fn has_schema(&self, name: &str) -> bool {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+        self.has_definition(name, &BTreeSet::new())
+    }
+
     fn is_wanted(&self, is: impl Fn(&Wanted) -> bool) -> bool {
         let wanted = self.wanted.iter().filter(|wanted| is(wanted));
         self.is_all() | (wanted.map(|wanted| wanted.found.store(true, Ordering::Relaxed)).count() > 0)

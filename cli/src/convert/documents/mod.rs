@@ -5,7 +5,7 @@ mod kinds;
 
 pub(crate) use kinds::KindName;
 
-use crate::args::{self, ConvertArgs, Draft, Recursion, Rename};
+use crate::args::{self, ConvertArgs, DefinitionArgs, Draft, Recursion, Rename};
 use crate::error::Fatal;
 use crate::output::{Layout, Subject, names};
 use crate::session::types;
@@ -47,6 +47,8 @@ pub(crate) struct Settings {
     /// The address at which JSON Schemas will be found; empty if unknown.
     pub(crate) id_base: String,
     pub(crate) nulls: jsonschema::Nulls,
+    /// Names and limits of definitions that are converted from schemas.
+    pub(crate) definitions: DefinitionArgs,
     /// The maximum bytes of the results of a CustomResourceDefinition, or of all documents together.
     pub(crate) max_output: u64,
 }
@@ -98,6 +100,7 @@ impl Settings {
                 args::Nulls::Stored => jsonschema::Nulls::Stored,
                 args::Nulls::Server => jsonschema::Nulls::Server,
             },
+            definitions: args.definitions.clone(),
             max_output: args.max_output.unwrap_or(jsonschema::Options::MOST_BYTES as u64),
         }
     }

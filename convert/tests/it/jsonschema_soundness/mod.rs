@@ -2,8 +2,8 @@
 //! accepts, and in its strict form rejects an unknown field exactly where pruning removes it.
 
 mod documents;
-mod evaluate;
-mod instances;
+pub(crate) mod evaluate;
+pub(crate) mod instances;
 mod prune;
 mod sources;
 

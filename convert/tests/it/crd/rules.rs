@@ -1,0 +1,216 @@
+//! How each keyword is expressed: the smallest schema and the whole result.
+
+use super::{spec, with};
+use kubeshape_convert::crd::Options;
+use kubeshape_schema::Code;
+
+/// Checks the schema of a JSON Schema, and the codes of its losses.
+#[track_caller]
+fn converts(source: &str, expected: &str, codes: &[Code]) {
+    let spec = spec(source, Options::default()).unwrap();
+    assert_eq!((spec.json.as_str(), spec.codes.as_slice()), (expected, codes), "{source}");
+}
+
+const ANY: &str = r#"{"x-kubernetes-preserve-unknown-fields":true}"#;
+
+#[test]
+fn types_and_null() {
+    for (source, expected) in [
+        (r#"{"type": "string"}"#, r#"{"type":"string"}"#),
+        (r#"{"type": ["string", "null"]}"#, r#"{"type":"string","nullable":true}"#),
+        (r#"{"type": ["string", "integer"]}"#, r#"{"x-kubernetes-int-or-string":true}"#),
+        (r#"{"anyOf": [{"type": "integer"}, {"type": "null"}]}"#, r#"{"type":"integer","nullable":true}"#),
+        (r#"{"oneOf": [{"type": "integer"}, {"type": "string"}]}"#, r#"{"x-kubernetes-int-or-string":true}"#),
+        (r#"{"type": ["integer", "number"]}"#, r#"{"type":"number"}"#),
+        (r#"{"type": "object"}"#, r#"{"type":"object","x-kubernetes-preserve-unknown-fields":true}"#),
+        (r#"{"type": "array"}"#, r#"{"type":"array","items":{"x-kubernetes-preserve-unknown-fields":true}}"#),
+    ] {
+        converts(source, expected, &[]);
+    }
+    converts(r#"{"type": ["string", "boolean"]}"#, ANY, &[Code::ToCrdType]);
+    converts(r#"{"allOf": [{"minLength": 1}]}"#, r#"{"type":"string","minLength":1}"#, &[Code::ToCrdAssumed]);
+}
+
+#[test]
+fn keywords_of_values() {
+    for (source, expected) in [
+        (r#"{"type": "integer", "exclusiveMinimum": 0}"#, r#"{"type":"integer","minimum":0,"exclusiveMinimum":true}"#),
+        (r#"{"const": "a"}"#, r#"{"type":"string","enum":["a"]}"#),
+        (
+            r#"{"type": "integer", "allOf": [{"minimum": 1}, {"minimum": 3, "maximum": 9}]}"#,
+            r#"{"type":"integer","maximum":9,"minimum":3}"#,
+        ),
+        (
+            r#"{"type": "string", "pattern": "a", "allOf": [{"pattern": "b"}]}"#,
+            r#"{"type":"string","pattern":"a","allOf":[{"pattern":"b"}]}"#,
+        ),
+        (r#"{"type": "string", "pattern": "^\\u00e9$"}"#, r#"{"type":"string","pattern":"^\\x{00e9}$"}"#),
+        (
+            r#"{"type": "array", "items": {"type": "string"}, "uniqueItems": true}"#,
+            r#"{"type":"array","items":{"type":"string"},"x-kubernetes-list-type":"set"}"#,
+        ),
+    ] {
+        converts(source, expected, &[]);
+    }
+    converts(r#"{"type": "string", "pattern": "^(?!a)"}"#, r#"{"type":"string"}"#, &[Code::ToCrdPattern]);
+    converts(r#"{"type": "string", "format": "duration"}"#, r#"{"type":"string"}"#, &[Code::ToCrdFormat]);
+    converts(r#"{"type": "string", "readOnly": true, "x-a": 1}"#, r#"{"type":"string"}"#, &[Code::ToCrdDropped; 2]);
+    converts(
+        r#"{"type": "array", "items": {"type": "string"}, "contains": {"const": "a"}}"#,
+        r#"{"type":"array","items":{"type":"string"}}"#,
+        &[Code::ToCrdValidation],
+    );
+}
+
+#[test]
+fn objects_and_maps() {
+    converts(
+        r#"{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a", "b"], "additionalProperties": false}"#,
+        concat!(
+            r#"{"type":"object","required":["a","b"],"properties":{"a":{"type":"string"},"#,
+            r#""b":{"x-kubernetes-preserve-unknown-fields":true}}}"#
+        ),
+        &[Code::ToCrdClosed],
+    );
+    converts(
+        r#"{"type": "object", "additionalProperties": {"type": "integer"}, "propertyNames": {"pattern": "^a'", "maxLength": 3}}"#,
+        concat!(
+            r#"{"type":"object","additionalProperties":{"type":"integer"},"x-kubernetes-validations":"#,
+            r#"[{"rule":"self.all(key, key.matches('^a\\'') \u0026\u0026 size(key) \u003c= 3)"}]}"#
+        )
+        .replace("\\u0026", "&")
+        .replace("\\u003c", "<")
+        .as_str(),
+        &[],
+    );
+    converts(
+        r#"{"type": "object", "patternProperties": {"^x": {"type": "integer"}}, "additionalProperties": false}"#,
+        concat!(
+            r#"{"type":"object","additionalProperties":{"type":"integer"},"x-kubernetes-validations":"#,
+            r#"[{"rule":"self.all(key, key.matches('^x'))"}]}"#
+        ),
+        &[],
+    );
+    converts(
+        r#"{"type": "object", "properties": {"a": {"type": "string"}}, "dependentRequired": {"a": ["b"]}}"#,
+        concat!(
+            r#"{"type":"object","allOf":[{"anyOf":[{"not":{"required":["a"]}},{"required":["b"]}]}],"#,
+            r#""properties":{"a":{"type":"string"},"b":{"x-kubernetes-preserve-unknown-fields":true}}}"#
+        ),
+        &[],
+    );
+    converts(
+        r#"{"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "string"}}"#,
+        r#"{"type":"object","properties":{"a":{"type":"string"}},"x-kubernetes-preserve-unknown-fields":true}"#,
+        &[Code::ToCrdValidation],
+    );
+}
+
+#[test]
+fn alternatives_declare_their_fields_once() {
+    converts(
+        concat!(
+            r#"{"type": "object", "required": ["t"], "oneOf": [{"properties": {"t": {"const": "a"}, "n": {"type": "integer", "minimum": 1}}},"#,
+            r#" {"properties": {"t": {"const": "b"}, "n": {"type": "integer"}}}]}"#
+        ),
+        concat!(
+            r#"{"type":"object","required":["t"],"oneOf":[{"properties":{"n":{"minimum":1},"t":{"enum":["a"]}}},"#,
+            r#"{"properties":{"t":{"enum":["b"]}}}],"properties":{"n":{"type":"integer"},"t":{"type":"string"}}}"#
+        ),
+        &[],
+    );
+    // Alternatives of different types apply at once.
+    converts(
+        r#"{"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "%$"}]}"#,
+        r#"{"allOf":[{"minimum":1},{"pattern":"%$"}],"x-kubernetes-int-or-string":true}"#,
+        &[],
+    );
+    converts(
+        r#"{"type": "object", "properties": {"a": {"type": "integer"}}, "if": {"required": ["a"]}, "then": {"properties": {"a": {"minimum": 1}}}}"#,
+        concat!(
+            r#"{"type":"object","allOf":[{"anyOf":[{"not":{"required":["a"]}},{"properties":{"a":{"minimum":1}}}]}],"#,
+            r#""properties":{"a":{"type":"integer"}}}"#
+        ),
+        &[],
+    );
+    converts(
+        r#"{"type": "array", "items": {"type": "integer"}, "oneOf": [{"contains": {"const": 1}}, {"maxItems": 3}]}"#,
+        r#"{"type":"array","items":{"type":"integer"}}"#,
+        &[Code::ToCrdValidation, Code::ToCrdValidation, Code::ToCrdOneOf],
+    );
+    converts(r#"{"type": "string", "not": {"enum": ["a"]}}"#, r#"{"type":"string","not":{"enum":["a"]}}"#, &[]);
+}
+
+#[test]
+fn references_with_siblings_and_recursion() {
+    converts(
+        r##"{"$defs": {"s": {"type": "string", "description": "d"}}, "type": "object", "properties": {"a": {"$ref": "#/$defs/s", "minLength": 2}}}"##,
+        r#"{"type":"object","properties":{"a":{"description":"d","type":"string","minLength":2}}}"#,
+        &[],
+    );
+    // In OpenAPI 3.0, restrictions next to a reference have no effect.
+    converts(
+        "openapi: 3.0.0\ncomponents: {schemas: {A: {$ref: '#/components/schemas/B', minLength: 2}, B: {type: string}}}\n",
+        r#"{"type":"string"}"#,
+        &[Code::ToCrdDropped],
+    );
+    converts(
+        "openapi: 3.1.0\ncomponents: {schemas: {A: {$ref: '#/components/schemas/B', minLength: 2}, B: {type: string}}}\n",
+        r#"{"type":"string","minLength":2}"#,
+        &[],
+    );
+    converts(
+        "swagger: '2.0'\ndefinitions: {A: {type: object, properties: {a: {$ref: '#/definitions/A'}}}}\n",
+        r#"{"type":"object","properties":{"a":{"type":"object","properties":{"a":{"x-kubernetes-preserve-unknown-fields":true}}}}}"#,
+        &[Code::ToCrdRecursion],
+    );
+    converts(r#"{"$ref": "other.json"}"#, ANY, &[Code::ToCrdReference]);
+}
+
+#[test]
+fn a_chain_of_references_is_cut_where_the_definition_is_small_enough() {
+    // Each definition refers twice to the next: 2^20 schemas without a budget.
+    let definition = |n: usize| {
+        let next = n + 1;
+        format!(
+            "D{n}: {{type: object, properties: {{a: {{$ref: '#/definitions/D{next}'}}, b: {{$ref: '#/definitions/D{next}'}}}}}}"
+        )
+    };
+    let definitions: Vec<String> = (0..20).map(definition).collect();
+    let source = format!("swagger: '2.0'\ndefinitions: {{{}, D20: {{type: string}}}}\n", definitions.join(", "));
+    let spec = spec(&source, Options { most_bytes: 10_000 }).unwrap();
+    assert!((5_000..10_000).contains(&spec.whole.len()), "{}", spec.whole.len());
+    assert!(!spec.codes.is_empty() && spec.codes.iter().all(|code| *code == Code::ToCrdBudget), "{:?}", spec.codes);
+    let codes = with("type: object\nproperties: {a: {type: string}}\n", Options { most_bytes: 10 }, |made| {
+        assert!(made.definition.is_none());
+        made.notes.iter().map(|(_, note)| note.code).collect::<Vec<_>>()
+    });
+    assert_eq!(codes, [Code::OutputBudget]);
+}
+
+#[test]
+fn deep_schemas_end() {
+    let deep = format!("{}{}", r#"{"type":"array","items":"#.repeat(200), "{}".to_owned() + &"}".repeat(200));
+    let spec = spec(&deep, Options::default()).unwrap();
+    assert_eq!(spec.codes, [Code::ToCrdBudget]);
+}
+
+#[test]
+fn a_status_has_a_subresource_and_columns() {
+    let source = concat!(
+        r#"{"type": "object", "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"},"#,
+        r#" "status": {"type": "object", "properties": {"phase": {"type": "string"}}}}}"#
+    );
+    let spec = spec(source, Options::default()).unwrap();
+    let expected = concat!(
+        r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"boxes.example.com"},"#,
+        r#""spec":{"group":"example.com","names":{"kind":"Box","listKind":"BoxList","plural":"boxes","singular":"box"},"#,
+        r#""scope":"Namespaced","versions":[{"additionalPrinterColumns":[{"jsonPath":".status.phase","name":"Phase","type":"string"},"#,
+        r#"{"jsonPath":".metadata.creationTimestamp","name":"Age","type":"date"}],"name":"v1","schema":{"openAPIV3Schema":"#,
+        r#"{"type":"object","properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"type":"object"},"#,
+        r#""status":{"type":"object","properties":{"phase":{"type":"string"}}}}}},"served":true,"storage":true,"#,
+        r#""subresources":{"status":{}}}]}}"#,
+        "\n"
+    );
+    assert_eq!(spec.whole, expected);
+}
