@@ -33,16 +33,16 @@ fn types_of(spine: &Schema<'_>) -> Types {
 }
 
 impl<'a> Converter<'a> {
-    fn schema_of(&self, extra: Extra<'a>) -> Schema<'a> {
-        Schema { extra: Some(self.arena.alloc(extra)), ..Schema::default() }
+    fn schema_of(&self, extra: &Extra<'a>) -> Schema<'a> {
+        Schema { extra: Some(self.arena.alloc(*extra)), ..Schema::default() }
     }
 
     fn any_of(&self, branches: &[Schema<'a>]) -> Schema<'a> {
-        self.schema_of(Extra { any_of: self.arena.alloc_slice_copy(branches), ..Extra::default() })
+        self.schema_of(&Extra { any_of: self.arena.alloc_slice_copy(branches), ..Extra::default() })
     }
 
     fn not(&self, schema: Schema<'a>) -> Schema<'a> {
-        self.schema_of(Extra { not: Some(self.arena.alloc(schema)), ..Extra::default() })
+        self.schema_of(&Extra { not: Some(self.arena.alloc(schema)), ..Extra::default() })
     }
 
     fn requires(&self, names: &[&'a str]) -> Schema<'a> {
@@ -61,7 +61,7 @@ impl<'a> Converter<'a> {
         if !known.is_in(own) && !ignore_type {
             if own == Types::INTEGER && known.is_in(Types::NUMBER) {
                 let multiple = Extra { multiple_of: Some(1.0), ..Extra::default() };
-                build.all_of.push(self.schema_of(multiple));
+                build.all_of.push(self.schema_of(&multiple));
             } else {
                 exact = false;
                 self.lose(Code::ToCrdValidation, facts.at, format!("type {} of an alternative", own.words()));
@@ -304,14 +304,14 @@ impl<'a> Converter<'a> {
                 } else {
                     Extra { any_of: list, ..Extra::default() }
                 };
-                self.add_alternatives(build, extra);
+                self.add_alternatives(build, &extra);
             }
         }
         exact
     }
 
     /// Adds `anyOf` or `oneOf` where there is room.
-    fn add_alternatives(&mut self, build: &mut Build<'a>, extra: Extra<'a>) {
+    fn add_alternatives(&mut self, build: &mut Build<'a>, extra: &Extra<'a>) {
         if extra.any_of.is_empty() && build.extra.one_of.is_empty() {
             build.extra.one_of = extra.one_of;
         } else if extra.one_of.is_empty() && build.extra.any_of.is_empty() {

@@ -92,7 +92,7 @@ fn columns(schema: &Schema<'_>) -> Vec<Column<String>> {
     };
     let Some(status) = schema.property("status") else { return Vec::new() };
     let mut out = Vec::new();
-    let condition = status.property("conditions").and_then(|conditions| conditions.item());
+    let condition = status.property("conditions").and_then(Schema::item);
     if condition.is_some_and(|item| item.property("type").is_some() && item.property("status").is_some()) {
         out.push(column("Ready", "string", ".status.conditions[?(@.type==\"Ready\")].status"));
     }

@@ -1,7 +1,7 @@
 //! CustomResourceDefinitions from schemas of OpenAPI documents (v2, 3.0, 3.1) and from JSON Schemas.
 //!
 //! A structural schema has no references, one type per value, and restricts alternatives only by keywords that do not
-//! declare fields. So [`definition`] collects what all schemas of a value say (`facts.rs`: references, `allOf` and
+//! declare fields. So [`definition`] collects what all schemas of a value say (`collect.rs`, `facts.rs`: references, `allOf` and
 //! alternatives), declares it once (`spine.rs`), and adds what the alternatives restrict (`branch.rs`), with CEL where
 //! no keyword can say it (`rules.rs`).
 //!
@@ -9,6 +9,7 @@
 //! alternative of `oneOf`, and the schemas of `not` and `if`, are used only if they are expressed exactly.
 
 mod branch;
+mod collect;
 mod definition;
 mod facts;
 mod pattern;

@@ -1,6 +1,7 @@
 //! Regular expressions of ECMAScript as those of Go.
 
 use kubeshape_structural::regex;
+use std::fmt::Write;
 
 /// Letters that have the same meaning in both languages after a backslash.
 const KNOWN: &str = "dDwWsSbBnrtfvxpP";
@@ -32,12 +33,12 @@ pub(super) fn for_go(pattern: &str) -> Option<String> {
                     None => (rest.get(..4)?, rest.get(4..)?),
                 };
                 u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)?;
-                out.push_str(&format!("\\x{{{digits}}}"));
+                _ = write!(out, "\\x{{{digits}}}");
                 rest = after;
             }
             'c' => {
                 let control = rest.chars().next().filter(char::is_ascii_alphabetic)?;
-                out.push_str(&format!("\\x{:02x}", u32::from(control) % 32));
+                _ = write!(out, "\\x{:02x}", u32::from(control) % 32);
                 rest = &rest[1..];
             }
             // Numbers are backreferences, and Go has no named ones.

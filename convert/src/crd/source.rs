@@ -78,7 +78,8 @@ pub fn candidates(root: Node<'_>) -> Vec<Candidate<'_>> {
         Some(Dialect::V2) => [root.get("definitions"), None],
         Some(Dialect::V3) => [root.get("components").and_then(|components| components.get("schemas")), None],
         None => {
-            let is_schema = ["type", "properties", "$ref", "allOf", "anyOf", "oneOf"];
+            let is_schema =
+                ["type", "properties", "$ref", "allOf", "anyOf", "oneOf", "not", "if", "const", "enum", "items"];
             if is_schema.iter().any(|name| root.get(name).is_some()) {
                 let name = root.get("title").and_then(Node::as_str).unwrap_or_default();
                 out.push(Candidate { name, node: root, kind: kind_of(root) });

@@ -1,6 +1,7 @@
 //! Declares the fields of a value: the spine of a structural schema.
 
 use super::facts::{Facts, Group, Spec, Types};
+use super::source::Language;
 use super::{Conjunct, Converter, pattern, rules};
 use kubeshape_schema::{
     Additional, Code, ExternalDocs, Extra, Flags, Items, Json, Property, Rule, Schema, Type, order,
@@ -57,15 +58,22 @@ impl<'a> Converter<'a> {
         self.spent += 40;
         let facts = self.facts(spec);
         if spec.is_empty() || self.is_over() {
-            return any(facts.at);
+            return self.any(facts.at);
         }
         if self.depth >= super::MOST_DEPTH {
             self.lose(Code::ToCrdBudget, facts.at, "the schemas are nested too deep");
-            return any(facts.at);
+            return self.any(facts.at);
         }
         self.depth += 1;
         let schema = self.declared(&facts, level);
         self.depth -= 1;
+        schema
+    }
+
+    /// Returns the schema of any value, null included if the language says so.
+    fn any(&self, at: u32) -> Schema<'a> {
+        let mut schema = any(at);
+        schema.flags.set(Flags::NULLABLE, self.language == Language::JsonSchema);
         schema
     }
 
@@ -87,7 +95,7 @@ impl<'a> Converter<'a> {
         } else if build.schema.ty == Type::Absent {
             build.schema.flags.set(Flags::PRESERVE_UNKNOWN, true);
         }
-        if facts.is_nullable() && types != Types::ALL {
+        if facts.is_nullable() {
             build.schema.flags.set(Flags::NULLABLE, true);
         }
         match build.schema.ty {
@@ -276,7 +284,7 @@ impl<'a> Converter<'a> {
                         "additionalProperties next to patternProperties",
                     );
                 }
-                any(facts.at)
+                self.any(facts.at)
             }
         };
         build.schema.additional = Some(Additional::Schema(self.arena.alloc(schema)));
@@ -306,7 +314,7 @@ impl<'a> Converter<'a> {
                 self.lose(Code::ToCrdValidation, at, "items after others");
             }
         }
-        let item = if facts.tuple || spec.is_empty() { any(facts.at) } else { self.spine(&spec, Level::Field) };
+        let item = if facts.tuple || spec.is_empty() { self.any(facts.at) } else { self.spine(&spec, Level::Field) };
         let item = &*self.arena.alloc(item);
         build.schema.items = Some(Items::One(item));
         let is_scalar = matches!(item.ty, Type::String | Type::Integer | Type::Number | Type::Boolean)
@@ -315,7 +323,7 @@ impl<'a> Converter<'a> {
             item.required.contains(key) || item.property(key).is_some_and(|property| property.default.is_some())
         };
         match facts.list_type {
-            Some("map") if !facts.list_keys.iter().all(|key| has_key(key)) => {
+            Some("map") if !facts.list_keys.iter().all(has_key) => {
                 self.lose(
                     Code::ToCrdRefused,
                     facts.at,

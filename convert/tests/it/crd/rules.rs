@@ -11,7 +11,7 @@ fn converts(source: &str, expected: &str, codes: &[Code]) {
     assert_eq!((spec.json.as_str(), spec.codes.as_slice()), (expected, codes), "{source}");
 }
 
-const ANY: &str = r#"{"x-kubernetes-preserve-unknown-fields":true}"#;
+const ANY: &str = r#"{"nullable":true,"x-kubernetes-preserve-unknown-fields":true}"#;
 
 #[test]
 fn types_and_null() {
@@ -23,12 +23,23 @@ fn types_and_null() {
         (r#"{"oneOf": [{"type": "integer"}, {"type": "string"}]}"#, r#"{"x-kubernetes-int-or-string":true}"#),
         (r#"{"type": ["integer", "number"]}"#, r#"{"type":"number"}"#),
         (r#"{"type": "object"}"#, r#"{"type":"object","x-kubernetes-preserve-unknown-fields":true}"#),
-        (r#"{"type": "array"}"#, r#"{"type":"array","items":{"x-kubernetes-preserve-unknown-fields":true}}"#),
+        (
+            r#"{"type": "array"}"#,
+            r#"{"type":"array","items":{"nullable":true,"x-kubernetes-preserve-unknown-fields":true}}"#,
+        ),
     ] {
         converts(source, expected, &[]);
     }
-    converts(r#"{"type": ["string", "boolean"]}"#, ANY, &[Code::ToCrdType]);
-    converts(r#"{"allOf": [{"minLength": 1}]}"#, r#"{"type":"string","minLength":1}"#, &[Code::ToCrdAssumed]);
+    converts(
+        r#"{"type": ["string", "boolean"]}"#,
+        r#"{"x-kubernetes-preserve-unknown-fields":true}"#,
+        &[Code::ToCrdType],
+    );
+    converts(
+        r#"{"allOf": [{"minLength": 1}]}"#,
+        r#"{"type":"string","nullable":true,"minLength":1}"#,
+        &[Code::ToCrdAssumed],
+    );
 }
 
 #[test]
@@ -42,7 +53,7 @@ fn keywords_of_values() {
         ),
         (
             r#"{"type": "string", "pattern": "a", "allOf": [{"pattern": "b"}]}"#,
-            r#"{"type":"string","pattern":"a","allOf":[{"pattern":"b"}]}"#,
+            r#"{"type":"string","pattern":"b","allOf":[{"pattern":"a"}]}"#,
         ),
         (r#"{"type": "string", "pattern": "^\\u00e9$"}"#, r#"{"type":"string","pattern":"^\\x{00e9}$"}"#),
         (
@@ -68,7 +79,7 @@ fn objects_and_maps() {
         r#"{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a", "b"], "additionalProperties": false}"#,
         concat!(
             r#"{"type":"object","required":["a","b"],"properties":{"a":{"type":"string"},"#,
-            r#""b":{"x-kubernetes-preserve-unknown-fields":true}}}"#
+            r#""b":{"nullable":true,"x-kubernetes-preserve-unknown-fields":true}}}"#
         ),
         &[Code::ToCrdClosed],
     );
@@ -95,7 +106,7 @@ fn objects_and_maps() {
         r#"{"type": "object", "properties": {"a": {"type": "string"}}, "dependentRequired": {"a": ["b"]}}"#,
         concat!(
             r#"{"type":"object","allOf":[{"anyOf":[{"not":{"required":["a"]}},{"required":["b"]}]}],"#,
-            r#""properties":{"a":{"type":"string"},"b":{"x-kubernetes-preserve-unknown-fields":true}}}"#
+            r#""properties":{"a":{"type":"string"},"b":{"nullable":true,"x-kubernetes-preserve-unknown-fields":true}}}"#
         ),
         &[],
     );
@@ -136,7 +147,7 @@ fn alternatives_declare_their_fields_once() {
     converts(
         r#"{"type": "array", "items": {"type": "integer"}, "oneOf": [{"contains": {"const": 1}}, {"maxItems": 3}]}"#,
         r#"{"type":"array","items":{"type":"integer"}}"#,
-        &[Code::ToCrdValidation, Code::ToCrdValidation, Code::ToCrdOneOf],
+        &[Code::ToCrdValidation, Code::ToCrdOneOf, Code::ToCrdValidation],
     );
     converts(r#"{"type": "string", "not": {"enum": ["a"]}}"#, r#"{"type":"string","not":{"enum":["a"]}}"#, &[]);
 }
