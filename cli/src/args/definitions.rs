@@ -9,8 +9,8 @@ const HEADING: &str = "Options for CustomResourceDefinitions of schemas";
 pub(crate) struct DefinitionArgs {
     /// Group of the definitions [default: that of the kind]
     ///
-    /// Schemas that are not marked as Kubernetes kinds need it. Groups of Kubernetes without a dot get `.k8s.io`, because
-    /// a server accepts no definitions in them.
+    /// Schemas that are not marked as Kubernetes kinds need it. Groups of Kubernetes without a dot get `.k8s.io`,
+    /// because a server accepts no definitions in them.
     #[arg(long, value_name = "GROUP", help_heading = HEADING)]
     pub(crate) group: Option<String>,
 

@@ -1,9 +1,9 @@
 //! CustomResourceDefinitions from schemas of OpenAPI documents (v2, 3.0, 3.1) and from JSON Schemas.
 //!
 //! A structural schema has no references, one type per value, and restricts alternatives only by keywords that do not
-//! declare fields. So [`definition`] collects what all schemas of a value say (`collect.rs`, `facts.rs`: references, `allOf` and
-//! alternatives), declares it once (`spine.rs`), and adds what the alternatives restrict (`branch.rs`), with CEL where
-//! no keyword can say it (`rules.rs`).
+//! declare fields. So [`definition`] collects what all schemas of a value say (`collect.rs`, `facts.rs`: references,
+//! `allOf` and alternatives), declares it once (`spine.rs`), and adds what the alternatives restrict (`branch.rs`), with
+//! CEL where no keyword can say it (`rules.rs`).
 //!
 //! If something cannot be expressed, the result accepts more, and a note has the keyword and its location. So an
 //! alternative of `oneOf`, and the schemas of `not` and `if`, are used only if they are expressed exactly.

@@ -224,9 +224,9 @@ impl<'a> Converter<'a> {
         for (_, schema) in patterns {
             self.lose(Code::ToCrdValidation, schema.node.index(), "patternProperties next to properties");
         }
-        let is_open = facts.is_open() || !more.is_empty() || !patterns.is_empty();
+        let is_open = facts.closed.is_none() && (facts.is_open() || !more.is_empty()) || !patterns.is_empty();
         build.schema.flags.set(Flags::PRESERVE_UNKNOWN, is_open);
-        if let Some(at) = facts.closed.filter(|_| !is_open) {
+        if let Some(at) = facts.closed {
             self.lose(Code::ToCrdClosed, at, "");
         }
         for node in &facts.names {
@@ -256,9 +256,9 @@ impl<'a> Converter<'a> {
         let patterns = facts.pattern_properties.clone();
         let is_map = !more.is_empty() || !patterns.is_empty();
         if level == Level::Root || facts.embedded || !is_map {
-            let is_open = facts.closed.is_none() || is_map || facts.is_open();
+            let is_open = facts.closed.is_none() || !patterns.is_empty();
             build.schema.flags.set(Flags::PRESERVE_UNKNOWN, is_open);
-            if let Some(at) = facts.closed.filter(|_| !is_open) {
+            if let Some(at) = facts.closed {
                 self.lose(Code::ToCrdClosed, at, "");
             }
             if is_map {
@@ -270,6 +270,9 @@ impl<'a> Converter<'a> {
             return;
         }
         let only = facts.closed.is_some() && more.is_empty();
+        if let Some(at) = facts.closed.filter(|_| !only) {
+            self.lose(Code::ToCrdClosed, at, "");
+        }
         let schema = match patterns.as_slice() {
             [] => self.spine(more, Level::Field),
             [(_, schema)] if only => self.spine(&Spec::one(*schema), Level::Field),
@@ -400,7 +403,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Replaces an enum of a value that may be null: a server accepts null for no enum. Rules are not evaluated for null.
+    /// Replaces an enum of a value that may be null: a server accepts null for no enum, and evaluates no rule for it.
     fn null_values(&mut self, facts: &Facts<'a>, build: &mut Build<'a>) {
         let Some(values) = &facts.values else { return };
         let is_null = |value: &Node<'a>| value.kind() == Kind::Null;
