@@ -1,4 +1,5 @@
 //! CustomResourceDefinitions from schemas.
+#![allow(clippy::unwrap_used)]
 
 mod rules;
 mod soundness;
