@@ -67,6 +67,10 @@ impl<'a> Converter<'a> {
                 self.lose(Code::ToCrdValidation, facts.at, format!("type {} of an alternative", own.words()));
             }
         }
+        if spine.flags.any(Flags::NULLABLE) && !facts.nulls && !ignore_type {
+            exact = false;
+            self.lose(Code::ToCrdValidation, facts.at, "null, which an alternative rejects");
+        }
         let texts = [
             (facts.description.filter(|node| node.text() != spine.description), "description"),
             (facts.title.filter(|node| node.text() != spine.extra().title), "title"),

@@ -226,6 +226,17 @@ impl<'a> Facts<'a> {
         self.nulls && self.said_null
     }
 
+    /// Returns whether `oneOf`, `not` or `if` may reject null although a type accepts it.
+    pub(super) fn may_negate_null(&self) -> bool {
+        let is_negative = |union: &Union<'a>| match union.group {
+            Group::One => !self.null_branch,
+            Group::If => true,
+            Group::Any | Group::Dependent | Group::Loose => false,
+        };
+        !self.nots.is_empty()
+            || self.unions.iter().any(|union| is_negative(union) || union.branches.iter().any(Facts::may_negate_null))
+    }
+
     /// Returns the types that the schemas and their alternatives accept.
     pub(super) fn all_types(&self) -> Types {
         self.unions.iter().filter(|union| union.group != Group::Dependent).fold(self.types, |types, union| {

@@ -97,6 +97,10 @@ impl<'a> Converter<'a> {
         }
         if facts.is_nullable() {
             build.schema.flags.set(Flags::NULLABLE, true);
+            // A server looks at nothing else if a value is null.
+            if facts.may_negate_null() {
+                self.lose(Code::ToCrdValidation, facts.at, "null, which alternatives may reject");
+            }
         }
         match build.schema.ty {
             Type::Object => self.fields(facts, level, &mut build),
