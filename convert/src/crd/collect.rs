@@ -59,7 +59,10 @@ impl<'a> Converter<'a> {
         }
         match node.kind() {
             Kind::Map => {}
-            Kind::True | Kind::Null => return,
+            Kind::True | Kind::Null => {
+                facts.said_null |= self.language == Language::JsonSchema;
+                return;
+            }
             Kind::False => {
                 facts.types = Types::NONE;
                 facts.nulls = false;
