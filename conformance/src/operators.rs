@@ -202,8 +202,8 @@ mod tests {
             {"ContainerHierarchyTexts": ["a", "b"], "LeafNodeText": "c  d", "LeafNodeType": "It", "State": "passed"},
             {"LeafNodeText": "", "LeafNodeType": "BeforeSuite", "State": "failed", "Failure": {"Message": "x\ny"}},
             {"LeafNodeText": "e", "LeafNodeType": "It", "State": "pending"}]}]"#;
-        let reports: Vec<Report> = serde_json::from_str(text).unwrap();
-        let specs = reports[0].spec_reports.as_ref().unwrap();
+        let reports: Vec<Report> = serde_json::from_str(text).expect("reports");
+        let specs = reports[0].spec_reports.as_ref().expect("specs");
         let found: Vec<_> = specs.iter().map(|spec| (spec.name(), spec.verdict())).collect();
         let expected = [
             ("a b c d".to_owned(), Some(Verdict::Equal)),
