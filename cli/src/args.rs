@@ -195,6 +195,7 @@ Examples:
   kubeshape convert swagger.json crds/ --to v3 --per group-version -o openapi/
   kubeshape convert openapi.json --to jsonschema --kind Pod
   kubeshape convert pets.json --to crd --kind Pet --group example.com
+  kubeshape convert --kubernetes 1.36 --validations --to v3 -o kubernetes.json
 
 Run `kubeshape explain-code KS2001` to learn what a code in the report means.", after_long_help = EXAMPLES)]
 pub(crate) struct ConvertArgs {
@@ -327,6 +328,13 @@ pub(crate) struct ConvertArgs {
     /// cluster; --base makes them equal.
     #[arg(long, value_name = "RELEASE", value_parser = known_release, conflicts_with = "base")]
     pub(crate) kubernetes: Option<Release>,
+
+    /// Read the OpenAPI documents of --kubernetes, with the constraints that the server checks in Go code
+    ///
+    /// Built-in kinds get enums, bounds, patterns, defaults and rules in CEL (x-kubernetes-validations). The report lists
+    /// the rules and defaults that a schema cannot express. Without INPUT, only these documents are read.
+    #[arg(long, requires = "kubernetes", help_heading = DOCUMENTS)]
+    pub(crate) validations: bool,
 
     /// OpenAPI v2 document to merge the resources into, as the API server does
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]

@@ -3,6 +3,7 @@
 //! An answer that is not checked here counts as missing, never as equal. Examples are a rejected object that we accept
 //! because a rule is unknown, and warnings that we do not produce.
 
+use crate::constraints::Published;
 use crate::golden;
 use crate::known::Known;
 use crate::structural::records;
@@ -113,6 +114,7 @@ pub fn compare(golden: &Path, known: Known) -> Table {
             return table;
         }
     };
+    let published = Published::new(crate::RECORDED);
     let mut counted: BTreeMap<(String, String), Counted> = BTreeMap::new();
     for file in golden::files(&golden.join(FOLDER)) {
         let mut kinds = BTreeMap::new();
@@ -127,6 +129,9 @@ pub fn compare(golden: &Path, known: Known) -> Table {
             judge(subject, &case, Answered::Server, &mut own);
             counted.entry((case.group.clone(), case.kind.clone())).or_default().add(&case, &own);
             judge(subject, &case, Answered::Server, &mut table);
+            let by_schema = constrain(&published, subject, &case, &mut table);
+            counted.entry((case.group.clone(), case.kind.clone())).or_default().refused_by_schema +=
+                u32::from(by_schema);
         }
     }
     let mut lines = String::new();
@@ -152,6 +157,7 @@ struct Counted {
     refused: u32,
     refused_here: u32,
     same_errors: u32,
+    refused_by_schema: u32,
 }
 
 impl Counted {
@@ -174,15 +180,42 @@ impl Counted {
 
 impl From<&Share> for Counted {
     fn from(share: &Share) -> Counted {
-        let Share { accepted, refused, refused_here, same_errors, .. } = *share;
-        Counted { accepted, refused, refused_here, same_errors }
+        let Share { accepted, refused, refused_here, same_errors, refused_by_schema, .. } = *share;
+        Counted { accepted, refused, refused_here, same_errors, refused_by_schema }
     }
 }
 
 /// Formats the counts as a line of the table.
 impl std::fmt::Display for Counted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {} {} {}", self.accepted, self.refused, self.refused_here, self.same_errors)
+        let Counted { accepted, refused, refused_here, same_errors, refused_by_schema } = self;
+        write!(f, "{accepted} {refused} {refused_here} {same_errors} {refused_by_schema}")
+    }
+}
+
+/// Compares the constraints of the schema of a kind with the answer. Returns whether they refuse a refused object.
+fn constrain(published: &Published, subject: &Subject, case: &Case, table: &mut Table) -> bool {
+    if case.subresource.is_some() {
+        return false;
+    }
+    let Ours::Judged { stored, .. } = answer(subject, case) else { return false };
+    let old = case.old.as_ref().and_then(|old| {
+        let (arena, mut tape) = (Bump::new(), Tape::new());
+        let old = Decodable::from_node(read(old.get(), &mut tape)?, &arena);
+        let decoded = subject.strategy.decode(old, &arena).ok()?;
+        Some(stored_before(decoded.value, subject.is_namespaced(), &arena).to_serde())
+    });
+    let gvk = (case.group.as_str(), case.version.as_str(), case.kind.as_str());
+    let errors = published.errors(gvk, &stored, old.as_ref());
+    match case.answer.code {
+        200 | 201 => {
+            let record = format!("{}/{} {}", case.group, case.version, case.id);
+            let verdict = if errors.is_empty() { Verdict::Equal } else { Verdict::Differing(format!("{errors:?}")) };
+            table.add("accepted by the constraints of schemas", &record, verdict);
+            false
+        }
+        422 => !errors.is_empty(),
+        _ => false,
     }
 }
 

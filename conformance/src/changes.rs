@@ -399,6 +399,8 @@ fn witness_verdict(outcome: Outcome, object: &Value, before: &Case, after: &Case
         // An object that no longer has the kind is rejected before fields are dropped.
         Outcome::Dropped => !after.unknown.is_empty() || after.decode_error.is_some(),
         Outcome::StoredOtherwise => before.result != after.result,
+        // Definitions do not have these.
+        Outcome::Warned | Outcome::Accepted => false,
     };
     if is_shown {
         Verdict::Equal

@@ -7,6 +7,7 @@ pub mod cel;
 pub mod changes;
 pub mod clients;
 pub mod cluster;
+mod constraints;
 pub mod crds;
 mod definition;
 pub mod discovery;

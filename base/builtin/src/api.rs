@@ -92,6 +92,21 @@ impl Api {
         out
     }
 
+    /// Returns the definitions of all OpenAPI v3 documents as a JSON object. Those that differ between documents are
+    /// members of it several times.
+    ///
+    /// # Example
+    /// ```
+    /// let definitions = kubeshape_builtin::BuiltInDocuments::newest().api().definitions();
+    /// assert!(definitions.contains(r#""io.k8s.api.core.v1.Pod":{"#));
+    /// ```
+    pub fn definitions(&self) -> String {
+        let mut out = String::from("{");
+        join(&mut out, &self.definitions, self.lines.iter());
+        out.push('}');
+        out
+    }
+
     /// Returns the OpenAPI v2 document.
     pub fn openapi_v2(&self) -> String {
         section(self.packed, "openapi-v2")

@@ -25,4 +25,4 @@ mod overlay;
 
 pub use api::Api;
 pub use documents::{BuiltInDocuments, NoDocuments};
-pub use overlay::OVERLAY;
+pub use overlay::{CONSTRAINTS, OVERLAY};

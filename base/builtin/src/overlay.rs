@@ -12,3 +12,12 @@ pub const OVERLAY: [(&str, &str); 8] = [
     ("rbac.yaml", include_str!("../overlay/rbac.yaml")),
     ("storage.yaml", include_str!("../overlay/storage.yaml")),
 ];
+
+/// The files with what a schema can say of the server's checks, in the form of [`OVERLAY`]. `kubeshape-validate` reads
+/// and documents them (`builtin::Constraints`).
+pub const CONSTRAINTS: [(&str, &str); 4] = [
+    ("core.yaml", include_str!("../constraints/core.yaml")),
+    ("network.yaml", include_str!("../constraints/network.yaml")),
+    ("others.yaml", include_str!("../constraints/others.yaml")),
+    ("workloads.yaml", include_str!("../constraints/workloads.yaml")),
+];

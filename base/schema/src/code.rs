@@ -306,6 +306,9 @@ codes! {
     RecursionCut = 4111, Widened, "A definition contains itself; inside of itself it is any value.";
     InlineBudget = 4112, Error, "With all references inlined the document would be larger than allowed.";
     NoSuchKind = 4113, Error, "The document has no definition of the wanted kind.";
+    // 412x: constraints of built-in kinds
+    DefaultUnsaid = 4121, Dropped, "A default of Kubernetes' Go code depends on more than its own field.";
+    RuleUnsaid = 4122, Widened, "A rule of Kubernetes' Go code cannot be expressed in a schema, or not completely.";
     // 5xxx: losses of conversions to structured-merge-diff schemas
     SmdError = 5001, Error, "The schema has no structured-merge-diff form; every request for the resource would fail.";
     SmdValidation = 5002, Widened, "A structured-merge-diff schema holds no value validation.";
@@ -474,6 +477,11 @@ codes! {
     UpgradeObjectKept = 8449, Warning, "An object is accepted only because it is already stored.";
     UpgradeObjectVersion = 8450, Warning, "An object has a version that is no longer served.";
     UpgradeStricter = 8451, Warning, "The new definition may reject stored objects.";
+    // 846x: changes of admission policies
+    DiffPolicyDenies = 8461, Error, "Admission policies refuse a request that they allowed.";
+    DiffPolicyOther = 8462, Warning, "Admission policies warn about a request, or change its object, in another way.";
+    DiffPolicyAllows = 8463, Note, "Admission policies allow a request that they refused.";
+    DiffPolicyCost = 8464, Note, "An admission policy has another cost.";
     // 9xxx: what a server publishes
     NameInUse = 9001, Warning, "A name is in use in the group; the definition is not published.";
     DocumentHidden = 9021, Warning, "Several documents have the same path; the first one is published.";

@@ -12,6 +12,9 @@ use std::path::PathBuf;
 /// change has a class for each user that it affects: stored objects, writers, readers, server-side apply, clients of
 /// OpenAPI v2, rules in CEL, and users of names and versions. The meaning of schemas is compared, not their text: a
 /// changed description is cosmetic. A change that cannot be decided is risky.
+///
+/// Admission policies with their bindings and parameters are compared by the requests that they refuse, warn about and
+/// change.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -23,6 +26,7 @@ Examples:
   kubeshape diff git:HEAD~1:config/crd/bases config/crd/bases \\
     --output-format github
   kubeshape diff --kubernetes 1.34 1.36 --kind Pod
+  kubeshape diff git:origin/main:policies policies --witness
 
 Exit codes: 0 if no change is breaking (see --fail-on), 1 if one is or if a
 finding is denied, 2 if something could not be read.

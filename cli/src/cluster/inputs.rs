@@ -41,7 +41,7 @@ pub(crate) fn inputs(context: &str, _: bool) -> Found {
 /// cluster, or its release is unknown.
 pub(crate) fn release(inputs: &[Input]) -> Option<Release> {
     let of = |input: &Input| {
-        let Source::Cluster(path, bytes) = &input.source else { return None };
+        let Source::Memory(path, bytes) = &input.source else { return None };
         let read = path
             .ends_with("discovery/version")
             .then(|| kubeshape_input::read(input.name(), bytes, Limits::default()))?;
@@ -75,7 +75,7 @@ fn found(name: &str, pulled: Pulled) -> Found {
     let mut inputs = Vec::new();
     let mut add = |path: &str, bytes: Vec<u8>| {
         let path = PathBuf::from(format!("{name}/{path}"));
-        let source = Source::Cluster(path.clone(), Bytes::from(bytes));
+        let source = Source::Memory(path.clone(), Bytes::from(bytes));
         inputs.push(Input { source, canonical: path, named: false, in_chart: false });
     };
     for definition in pulled.definitions {

@@ -155,6 +155,24 @@ impl<'c> Commit<'c> {
         Ok(())
     }
 
+    /// Reports losses that the inputs already had.
+    ///
+    /// # Errors
+    /// The report cannot be written.
+    pub(crate) fn losses(&mut self, losses: &[Finding], ui: &mut Ui) -> Result<(), Fatal> {
+        let mut notes = Notes::default();
+        for loss in losses.iter().filter(|loss| ui.filter().counts(loss.code)) {
+            if ui.filter().wants(loss.code, notes.tally.of(loss.code)) {
+                notes.losses.push(loss.clone());
+            }
+            notes.tally.count(loss.code);
+            if self.report.is_some() {
+                write_line(loss, &mut notes.report);
+            }
+        }
+        self.notes(&notes, ui).map(drop)
+    }
+
     fn converted(&mut self, mut converted: Converted, ui: &mut Ui) -> Result<(), Fatal> {
         let mut earlier: Vec<usize> = [&converted.name, &converted.resource]
             .into_iter()

@@ -8,6 +8,7 @@
 
 mod aggregate;
 mod batch;
+mod builtin;
 mod commit;
 pub(crate) mod documents;
 mod engine;
@@ -25,6 +26,7 @@ use crate::output::place::Options;
 use crate::report::{Report, Setup, Totals, Ui};
 use commit::Commit;
 use engine::Engine;
+use kubeshape_input::Finding;
 use kubeshape_schema::{Code, NoteKind};
 use kubeshape_yaml::Limits;
 use plan::{Destination, Plan};
@@ -40,7 +42,12 @@ pub(crate) fn run(args: &ConvertArgs, setup: &Setup) -> Result<bool, Fatal> {
         .without_passed_over()
         .with_levels(setup.levels(&args.findings.levels))
         .reporting(formats(args));
-    let plan = Plan::new(args)?;
+    let mut plan = Plan::new(args)?;
+    let documents = match args.kubernetes.filter(|_| args.validations) {
+        Some(release) => builtin::constrained(release)?,
+        None => builtin::Documents::default(),
+    };
+    plan.gathered.inputs.extend(documents.inputs);
     let engine = Engine::new(args, &plan, args.findings.report.report.is_some() || ui.filter().wants_losses())?;
     if let Some(release) = args.kubernetes {
         ui.say(&format!("Using the definitions of Kubernetes {release}, so hashes differ from a cluster's."));
@@ -51,7 +58,7 @@ pub(crate) fn run(args: &ConvertArgs, setup: &Setup) -> Result<bool, Fatal> {
     };
     let stage = if args.dry_run { Stage::dry() } else { Stage::default() };
     let stage = stage.within(folder).synced(args.fsync).until_interrupted();
-    let result = convert(args, &plan, &engine, &stage, &mut ui);
+    let result = convert(args, &plan, &engine, &documents.losses, &stage, &mut ui);
     if result.is_err() {
         stage.abandon();
     } else {
@@ -84,7 +91,14 @@ fn options(args: &ConvertArgs) -> Options {
     Options { keep_going: args.keep_going, prune: args.prune, adopt: args.adopt, dry_run: args.dry_run }
 }
 
-fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: &mut Ui) -> Result<Totals, Fatal> {
+fn convert(
+    args: &ConvertArgs,
+    plan: &Plan,
+    engine: &Engine,
+    losses: &[Finding],
+    stage: &Stage,
+    ui: &mut Ui,
+) -> Result<Totals, Fatal> {
     let revised = args.duplicates == Duplicates::Last;
     let (_, report) = args.findings.report.formats(args.findings.output_format);
     let report = report.filter(|(format, _)| !args.dry_run && Report::writes(*format));
@@ -110,6 +124,7 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
     for finding in &plan.findings {
         commit.finding(finding, ui)?;
     }
+    commit.losses(losses, ui)?;
     for (path, why) in &plan.gathered.unreadable {
         commit.nothing(&path.to_string_lossy(), Code::Unreadable, why, ui)?;
     }

@@ -152,7 +152,9 @@ impl Plan {
 
         let stdin = [PathBuf::from("-")];
         let inputs = args.filenames.and(&args.inputs);
-        let arguments = if inputs.is_empty() {
+        let arguments = if inputs.is_empty() && args.validations {
+            &[]
+        } else if inputs.is_empty() {
             if std::io::stdin().is_terminal() {
                 return Err(usage(
                     "no input: name files or folders, or pipe CustomResourceDefinitions or a document in",

@@ -5,17 +5,22 @@ mod git;
 use crate::error::Fatal;
 use crate::input::{self, Filter, build_files, gather};
 use kubeshape_input::{Code, Document, Finding, Limits, read};
+use kubeshape_registry::Location;
+use kubeshape_registry::policy::is_policy;
 use kubeshape_schema::Release;
 use kubeshape_structural::ApiVersion;
 use kubeshape_structural::read::Manifest;
 use kubeshape_yaml::Node;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Definitions by name.
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
-    documents: Vec<Document>,
+    documents: Vec<Arc<Document>>,
+    /// All objects, if there are admission policies among them.
+    objects: Vec<Location>,
     /// OpenAPI documents, which define kinds of their own.
     openapi: Vec<Document>,
     by_name: BTreeMap<String, Place>,
@@ -42,14 +47,17 @@ impl Definitions {
     ) -> Result<Definitions, Fatal> {
         let mut out = Definitions::default();
         for source in sources {
-            let before = out.by_name.len() + out.openapi.len();
+            let before = out.by_name.len() + out.openapi.len() + out.objects.len();
             if let Some(spec) = source.strip_prefix("git:") {
                 let passed = git::read(spec, limits, |name, bytes| out.add(name, bytes, limits, &mut tell))?;
                 build_files(source, passed).iter().for_each(&mut tell);
             } else {
                 out.files(Path::new(source), filter, limits, &mut tell)?;
             }
-            if out.by_name.len() + out.openapi.len() == before {
+            if !out.objects.iter().any(|location| is_policy(location.node())) {
+                out.objects.clear();
+            }
+            if out.by_name.len() + out.openapi.len() + out.objects.len() == before {
                 let detail = "no CustomResourceDefinition found in it";
                 tell(&Finding::new(Code::Nothing, detail).in_input(source.as_str()));
             }
@@ -97,7 +105,9 @@ impl Definitions {
                 self.openapi.push(document);
                 continue;
             }
-            let number = self.documents.len();
+            let (number, document) = (self.documents.len(), Arc::new(document));
+            let nodes = document.objects().into_iter();
+            self.objects.extend(nodes.map(|node| Location::new(Arc::clone(&document), node.index())));
             let mut is_used = false;
             for manifest in document.manifests().0 {
                 if let Some(name) = name_of(manifest.node) {
@@ -122,6 +132,11 @@ impl Definitions {
         self.openapi.iter().filter_map(Document::server_release).max()
     }
 
+    /// Returns all objects, if there are admission policies among them.
+    pub(crate) fn objects(&self) -> &[Location] {
+        &self.objects
+    }
+
     /// Returns the names of the definitions.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.by_name.keys().map(String::as_str)
@@ -135,7 +150,7 @@ impl Definitions {
     /// Returns the definition of that name, and its document.
     pub(crate) fn get(&self, name: &str) -> Option<(&Document, Manifest<'_>)> {
         let place = self.by_name.get(name)?;
-        let document = self.documents.get(place.document)?;
+        let document: &Document = self.documents.get(place.document)?;
         Some((document, Manifest { node: document.document().node(place.node), implied: place.implied }))
     }
 }

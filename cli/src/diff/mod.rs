@@ -1,5 +1,6 @@
 //! `kubeshape diff`: definitions in, findings out. `kubeshape-diff` classifies the changes.
 
+mod policies;
 mod texts;
 
 pub(crate) use texts::answer;
@@ -12,14 +13,15 @@ use crate::report::{Changed, Setup, Ui};
 use kubeshape_builtin as builtin;
 use kubeshape_check::{Check, Releases};
 use kubeshape_diff::{
-    Change, Class, Consumer, Day, Documents, Effort, Exemption, Exemptions, KindChanges, MarkedIn, Proof, Witness,
-    definitions_in, documents, witnesses,
+    Change, Class, Consumer, Day, Documents, Effort, Exemption, Exemptions, KindChanges, MarkedIn, Outcome, Proof,
+    Witness, definitions_in, documents, witnesses,
 };
 use kubeshape_input::{Code, Document, Finding, Limits, Place, Resolver};
 use kubeshape_schema::{Bump, Gvk, Note, Release};
 use kubeshape_smd::ToValue;
 use kubeshape_structural::Crd;
 use kubeshape_structural::read::Manifest;
+use kubeshape_validate::builtin::Constraints;
 use kubeshape_yaml::Node;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -90,6 +92,7 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
             (None, _) => {}
         }
     }
+    run.policies(&old, &new);
     // A cluster has documents of everything that it serves. Definitions are not compared with these.
     let is_document = |side: &Definitions| side.names().next().is_none() && !side.openapi().is_empty();
     let has_documents = !old.openapi().is_empty() && !new.openapi().is_empty();
@@ -100,17 +103,25 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     run.end()
 }
 
-/// Returns the OpenAPI documents of a release.
+/// Returns the OpenAPI documents of a release, with the constraints of its Go code.
 ///
 /// # Errors
 /// The documents of the release are not part of this program.
 fn built_in(release: Release) -> Result<Vec<Document>, Fatal> {
-    let of =
+    let documents =
         builtin::BuiltInDocuments::try_from(release).map_err(|error| Fatal::Usage(format!("--kubernetes: {error}")))?;
-    let api = of.api();
+    let api = documents.api();
+    let constraints = Constraints::new(release);
     let all = api.openapi_v3_of(|_| true).into_iter();
     let read = |(path, text): (&str, String)| {
-        kubeshape_input::read(format!("kubernetes-{of}/{path}"), text.as_bytes(), Limits::default()).documents
+        let name = format!("kubernetes-{documents}/{path}");
+        let read = |text: &str| kubeshape_input::read(name.as_str(), text.as_bytes(), Limits::default()).documents;
+        let documents = read(&text);
+        let published = |document: &Document| constraints.add(document.root());
+        match documents.first().and_then(published) {
+            Some(published) => read(&published.document),
+            None => documents,
+        }
     };
     Ok(all.flat_map(read).collect())
 }
@@ -371,6 +382,9 @@ fn named(change: &Change) -> &str {
 
 /// Describes the result of a witness in a sentence.
 fn summed_up(witness: &Witness) -> String {
+    if witness.outcome == Outcome::Accepted {
+        return "an object that was refused is accepted".to_owned();
+    }
     let mut out = format!("an object that was accepted is {}", witness.outcome);
     if !witness.errors.is_empty() {
         let _ = write!(out, ": {}", witness.errors.join("; "));

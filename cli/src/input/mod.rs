@@ -29,9 +29,8 @@ pub(crate) enum Source {
     Stdin,
     /// A file, by the path under which it was found.
     File(PathBuf),
-    /// A document of a cluster: its name in messages, and its content.
-    #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "there are no clusters"))]
-    Cluster(PathBuf, Bytes),
+    /// A document of a cluster or of a release of Kubernetes: its name in messages, and its content.
+    Memory(PathBuf, Bytes),
 }
 
 /// One input.
@@ -58,7 +57,7 @@ impl Input {
     pub(crate) fn path(&self) -> &Path {
         match &self.source {
             Source::Stdin => Path::new("-"),
-            Source::File(path) | Source::Cluster(path, _) => path,
+            Source::File(path) | Source::Memory(path, _) => path,
         }
     }
 

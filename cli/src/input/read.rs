@@ -43,7 +43,7 @@ impl Reader {
                 waits_for(&input);
                 self.bounded(input, limits)
             }
-            Source::Cluster(_, bytes) => {
+            Source::Memory(_, bytes) => {
                 self.bytes.clear();
                 self.bounded(&bytes[..], limits)
             }

@@ -39,7 +39,9 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
     let (kind, resource) = (kinds[at], &names[at]);
     types::say_release(kind, session);
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
-    let Some(document) = kind.openapi(session.arena) else {
+    let has_more = args.more || args.index || args.format == ExplainFormat::Json;
+    let document = if has_more { kind.constrained_openapi(session.arena) } else { kind.openapi(session.arena) };
+    let Some(document) = document else {
         let detail = format!("{} has no OpenAPI document", kind.gvk());
         session.report(&kind.definition().location().finding(Code::UnknownKind, detail));
         return Ok(false);
@@ -87,10 +89,11 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
 /// What is reproduced of a server's refusals; empty if nothing was recorded of the kind.
 fn share(kind: &Kind) -> String {
     let share = kind.definition().is_built_in().then(|| Share::of(kind.group(), kind.kind())).flatten();
-    share.map_or_else(String::new, |Share { accepted, refused, refused_here, same_errors, .. }| {
+    share.map_or_else(String::new, |share| {
+        let Share { accepted, refused, refused_here, same_errors, refused_by_schema, .. } = share;
         format!(
             "RULES:\n    Of {refused} recorded requests that kube-apiserver 1.36 refuses, kubeshape\n    refuses {refused_here}, \
-             and {same_errors} with the same errors. Of {accepted} that it\n    accepts, it refuses none.\n"
+             and {same_errors} with the same errors. Of {accepted} that it\n    accepts, it refuses none.\n    The constraints of the schema alone refuse {refused_by_schema} of the {refused}.\n"
         )
     })
 }

@@ -9,6 +9,7 @@ mod built_in;
 mod check;
 mod common;
 mod config;
+mod constraints;
 mod convert;
 mod definitions;
 mod diff;
@@ -33,6 +34,7 @@ mod ownership;
 mod ownership_tools;
 mod pipes;
 mod policies;
+mod policy_changes;
 #[cfg(feature = "cluster")]
 mod pull;
 mod record;

@@ -38,7 +38,7 @@ pub(crate) use kinds::has_group;
 use kinds::{Row, find};
 use kubeshape_schema::field::{Error, Errors, Path};
 use kubeshape_value::{Bump, Value};
-pub use overlay::{MAX_ANNOTATION_EXPRESSION, admission_errors};
+pub use overlay::{Constraints, MAX_ANNOTATION_EXPRESSION, Published, Unsaid, admission_errors};
 pub use shares::Share;
 pub use strategy::{Expressions, Strategy, repeated_owners, without_repeated_owners};
 

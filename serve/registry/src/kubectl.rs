@@ -13,7 +13,7 @@ use kubeshape_show::table::{Column, Convertor, Unrecognized};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Compat;
 use kubeshape_validate::Release;
-use kubeshape_validate::builtin::{Assigned, Strategy};
+use kubeshape_validate::builtin::{Assigned, Constraints, Strategy};
 use kubeshape_validate::object::Resource;
 
 impl Kind {
@@ -59,6 +59,35 @@ impl Kind {
         let columns = self.version().map(|version| version.columns.as_slice()).unwrap_or_default();
         let columns: Vec<Column<&str>> = columns.iter().map(|column| column.map(|text| text)).collect();
         Convertor::new(&columns)
+    }
+
+    /// Like [`openapi`](Self::openapi), with the constraints that a server checks of built-in kinds in Go code: enums,
+    /// bounds, patterns, rules in CEL (see [`Constraints`]).
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_registry::{Gvk, Registry};
+    /// use kubeshape_value::Bump;
+    ///
+    /// let api = kubeshape_builtin::BuiltInDocuments::newest().api();
+    /// let mut registry = Registry::default();
+    /// let document = api.openapi_v3("api/v1").unwrap();
+    /// registry.set_built_in("v1", kubeshape_input::read("v1", document.as_bytes(), Default::default()));
+    /// let arena = Bump::new();
+    /// let document = registry.kind(Gvk::new("v1", "Pod")).unwrap().constrained_openapi(&arena).unwrap();
+    /// let schemas = document.get("components").and_then(|components| components.get("schemas")).unwrap();
+    /// let port = schemas.get("io.k8s.api.core.v1.ContainerPort").and_then(|schema| schema.get("properties")).unwrap();
+    /// let number = port.get("containerPort").unwrap();
+    /// assert_eq!(number.to_string(), r#"{"format":"int32","maximum":65535,"minimum":1,"type":"integer"}"#);
+    /// ```
+    pub fn constrained_openapi<'a>(&'a self, arena: &'a Bump) -> Option<Value<'a>> {
+        let definition = self.definition();
+        if definition.form() != Form::OpenApi(Dialect::V3) {
+            return self.openapi(arena);
+        }
+        let published = Constraints::new(definition.release()).add(definition.location().node())?;
+        let text = arena.alloc_str(&published.document);
+        Value::read_json(text, arena, Compat::default()).ok()
     }
 
     /// Returns the resource in URL paths. If unknown, it is guessed from the kind as Kubernetes does.

@@ -5,6 +5,7 @@ mod admission;
 mod admit;
 mod changes;
 mod check;
+mod compare;
 mod stored;
 mod types;
 
@@ -23,6 +24,7 @@ pub use admission::{Admission, Client, Parts, labelled, named_namespace, request
 pub use admit::Answer;
 pub use changes::changes;
 pub use check::{Checked, GROUP, Others, is_policy};
+pub use compare::{Comparison, CostChange, Difference, Effect};
 pub use stored::StoredPolicies;
 
 /// The kinds of one registry, found by their resources. A built-in kind is prepared at its first object.

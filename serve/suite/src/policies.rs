@@ -132,7 +132,7 @@ fn object(part: &Part) -> Result<Object, Box<Finding>> {
 
 /// Compares an answer with the expected one.
 fn judged(case: &Case, answer: policy::Answer) -> Ended {
-    let policy::Answer { stored, refusal, warnings } = answer;
+    let policy::Answer { stored, refusal, warnings, .. } = answer;
     if let Some(message) = refusal {
         let details = vec![message.clone()];
         let answer = Answer::Refused(message.clone());

@@ -5,12 +5,13 @@ use std::fmt::Write;
 
 #[test]
 fn the_table_of_shares_is_that_of_the_code() {
-    let mut out =
-        String::from("| kind | accepted | refused | refused here | with the same errors |\n|---|---|---|---|---|\n");
+    let head = "| kind | accepted | refused | refused here | with the same errors | by the schema |";
+    let mut out = format!("{head}\n|---|---|---|---|---|---|\n");
     for share in Share::all() {
-        let Share { kind, accepted, refused, refused_here, same_errors, .. } = share;
+        let Share { kind, accepted, refused, refused_here, same_errors, refused_by_schema, .. } = share;
         let name = if share.group.is_empty() { kind.to_owned() } else { format!("{kind}.{}", share.group) };
-        let _ = writeln!(out, "| {name} | {accepted} | {refused} | {refused_here} | {same_errors} |");
+        let _ =
+            writeln!(out, "| {name} | {accepted} | {refused} | {refused_here} | {same_errors} | {refused_by_schema} |");
     }
     kubeshape_corpus::page::check_section("validate.md", "shares", &out);
 }

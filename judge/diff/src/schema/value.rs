@@ -15,6 +15,16 @@ use std::collections::HashSet;
 use Class::{Compatible, Cosmetic, Risky};
 use Consumer::{Cel, Readers, Storage, Writers};
 
+/// Returns the rules of a schema. In OpenAPI documents, they are an extension.
+fn rules_of<'a>(schema: &Schema<'a>) -> Vec<Rule<'a>> {
+    let extra = schema.extra();
+    let written = extra.extensions.iter().find(|(name, _)| *name == "x-kubernetes-validations");
+    let Some((_, Json::Array(rules))) = written else { return extra.validations.to_vec() };
+    let text = |rule: &Json<'a>, key: &str| rule.get(key).and_then(Json::as_str).unwrap_or_default();
+    let read = |rule: &Json<'a>| Rule { rule: text(rule, "rule"), message: text(rule, "message"), ..Rule::default() };
+    rules.iter().map(read).collect()
+}
+
 impl<'a> Walk<'_, 'a> {
     /// Compares a value that is the same in every object.
     pub(super) fn only(&mut self, pair: &Pair<'a>, text: &str) {
@@ -211,8 +221,8 @@ impl<'a> Walk<'_, 'a> {
     pub(super) fn rules(&mut self, pair: &Pair<'a>) {
         let key = |rule: &Rule<'_>| (rule.rule.to_owned(), rule.optional_old_self);
         let by_key = |rules: &[Rule<'_>]| rules.iter().map(key).collect::<HashSet<_>>();
-        let (old, new) = (pair.old.extra().validations, pair.new.extra().validations);
-        let (was, is) = (by_key(old), by_key(new));
+        let (old, new) = (rules_of(&pair.old), rules_of(&pair.new));
+        let (was, is) = (by_key(&old), by_key(&new));
         let same: HashSet<&Rule<'_>> = old.iter().collect();
         for (index, rule) in new.iter().enumerate() {
             let part = ["x-kubernetes-validations", &index.to_string()];

@@ -50,15 +50,21 @@ pub enum Outcome {
     Dropped,
     /// The server stores something else.
     StoredOtherwise,
+    /// The server accepts it with other warnings.
+    Warned,
+    /// The server accepts it, and did not before.
+    Accepted,
 }
 
 impl Outcome {
-    /// Returns the name: `refused`, `dropped`, `stored otherwise`.
+    /// Returns the name: `refused`, `dropped`, `stored otherwise`, `accepted with other warnings`, `accepted`.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Refused => "refused",
             Outcome::Dropped => "dropped",
             Outcome::StoredOtherwise => "stored otherwise",
+            Outcome::Warned => "accepted with other warnings",
+            Outcome::Accepted => "accepted",
         }
     }
 }

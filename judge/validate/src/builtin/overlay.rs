@@ -68,6 +68,7 @@ mod autoscaler;
 mod check;
 mod edit;
 mod native;
+mod published;
 mod read;
 mod request;
 mod run;
@@ -81,6 +82,7 @@ pub use check::{MAX_ANNOTATION_EXPRESSION, admission_errors};
 use kubeshape_cel::{Env, Program, Type};
 use kubeshape_value::Value;
 use native::Native;
+pub use published::{Constraints, Published, Unsaid};
 pub(super) use request::Request;
 use std::sync::OnceLock;
 

@@ -21,6 +21,9 @@ pub struct Share {
     pub refused_here: u32,
     /// How many of these have the same errors, word for word.
     pub same_errors: u32,
+    /// How many of the refused requests have objects that the constraints of the schema refuse
+    /// ([`Constraints`](super::Constraints)).
+    pub refused_by_schema: u32,
 }
 
 impl Share {
@@ -43,7 +46,7 @@ impl Share {
         Share::all().find(|share| share.group == group && share.kind == kind)
     }
 
-    /// A line: `GROUP KIND ACCEPTED REFUSED REFUSED_HERE SAME_ERRORS`, with `core` for the core group.
+    /// A line: `GROUP KIND ACCEPTED REFUSED REFUSED_HERE SAME_ERRORS REFUSED_BY_SCHEMA`, with `core` for the core group.
     fn read(line: &'static str) -> Option<Share> {
         let mut parts = line.split(' ');
         let (group, kind) = (parts.next()?, parts.next()?);
@@ -55,6 +58,7 @@ impl Share {
             refused: number()?,
             refused_here: number()?,
             same_errors: number()?,
+            refused_by_schema: number()?,
         })
     }
 }
@@ -68,6 +72,7 @@ mod tests {
         assert_eq!(Share::all().count(), TABLE.lines().count());
         for share in Share::all() {
             assert!(share.refused_here <= share.refused && share.same_errors <= share.refused_here, "{share:?}");
+            assert!(share.refused_by_schema <= share.refused, "{share:?}");
         }
     }
 }

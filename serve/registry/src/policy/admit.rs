@@ -4,7 +4,7 @@ use super::admission::{Admission, Client, Parts, request_of};
 use super::{Layer, ServedKinds};
 use crate::Object;
 use crate::kind::Kind;
-use kubeshape_policy::{Decision, Gvk, Kinds, Operation};
+use kubeshape_policy::{Decision, DeniedBy, Gvk, Kinds, Operation};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_validate::builtin::Assigned;
 use kubeshape_validate::object::{Judged, refusal};
@@ -16,6 +16,8 @@ pub struct Answer {
     pub stored: Option<Object>,
     /// The message with which the request is refused.
     pub refusal: Option<String>,
+    /// The validation of a policy that refuses the request, if it is one.
+    pub denied_by: Option<DeniedBy>,
     /// The warnings for the client.
     pub warnings: Vec<String>,
 }
@@ -28,6 +30,7 @@ impl Answer {
     /// Adds the decisions of policies. Returns whether they refuse the request.
     fn add(&mut self, decision: &Decision<'_>) -> bool {
         self.warnings.extend(decision.warnings.iter().cloned());
+        self.denied_by.clone_from(&decision.denied_by);
         self.refusal = decision.status.as_ref().map(|status| status.message.clone());
         self.refusal.is_some()
     }

@@ -103,3 +103,46 @@ impl<'s> Walk<'s> {
         if is_embedded { self.with_metadata(&declared) } else { Some(Arc::new(declared)) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubeshape_builtin::BuiltInDocuments;
+    use kubeshape_cel::RuleEnv;
+    use kubeshape_input::Limits;
+    use kubeshape_validate::builtin::Constraints;
+
+    #[test]
+    fn the_rules_of_built_in_kinds_have_the_types_of_their_schemas() {
+        let mut checked = 0;
+        for documents in [BuiltInDocuments::all().next().expect("documents"), BuiltInDocuments::newest()] {
+            let release = documents.release();
+            let constraints = Constraints::new(release);
+            for (path, text) in documents.api().openapi_v3_of(|path| path.starts_with("api")) {
+                let read = |text: &str| kubeshape_input::read(path, text.as_bytes(), Limits::default()).documents;
+                let Some(published) = read(&text).first().and_then(|document| constraints.add(document.root())) else {
+                    continue;
+                };
+                let published = read(&published.document);
+                let root = published[0].root();
+                let schemas = root.get("components").and_then(|components| components.get("schemas"));
+                for (name, schema) in schemas.into_iter().flat_map(Node::pairs) {
+                    let rules = schema.get("x-kubernetes-validations").into_iter().flat_map(Node::items);
+                    let rules: Vec<&str> = rules.filter_map(|rule| rule.get("rule")?.as_str()).collect();
+                    if rules.is_empty() {
+                        continue;
+                    }
+                    let mut walk = Walk { root, references: Vec::new(), left: MAX_SCHEMAS, metadata: None };
+                    let declared = walk.declare(schema, 0).expect("a type");
+                    let env = RuleEnv::of_type(&declared, release, "selfType");
+                    for rule in rules {
+                        let error = env.rule(rule, false).err().map(|error| error.to_string());
+                        assert_eq!(error, None, "{release} {}: {rule}", name.text());
+                        checked += 1;
+                    }
+                }
+            }
+        }
+        assert!(checked > 200, "{checked} rules");
+    }
+}

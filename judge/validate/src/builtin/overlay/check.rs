@@ -67,6 +67,8 @@ pub(in crate::builtin::overlay) struct Rule {
     pub(super) guards: Vec<Guard>,
     /// Whether an error ends the rules of the struct.
     pub(super) stops: bool,
+    /// The name of a native rule.
+    pub(super) native: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -55,8 +55,13 @@ fn changes_of(node: Node<'_>, at: usize, out: &mut Vec<StepChange>) {
     }
 }
 
-fn each(mut with: impl FnMut(&'static str, &str, Node<'_>)) {
-    for (file, text) in kubeshape_builtin::OVERLAY {
+fn each(with: impl FnMut(&'static str, &str, Node<'_>)) {
+    each_of(&kubeshape_builtin::OVERLAY, with);
+}
+
+/// Calls `with` for each definition of files: the name of the file, that of the definition, and its value.
+pub(super) fn each_of(files: &[(&'static str, &'static str)], mut with: impl FnMut(&'static str, &str, Node<'_>)) {
+    for (file, text) in files {
         let mut tape = Tape::new();
         if !matches!(
             Stream::new(text.as_bytes(), Limits::default()).map(|mut stream| stream.next(&mut tape)),
@@ -71,7 +76,7 @@ fn each(mut with: impl FnMut(&'static str, &str, Node<'_>)) {
     }
 }
 
-fn steps_of(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Steps {
+pub(super) fn steps_of(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Steps {
     let mut list = |key: &str| {
         let items = node.get(key)?.items();
         Some(items.filter_map(|item| step(item, release, problems)).collect::<Vec<_>>())
@@ -90,7 +95,7 @@ fn steps_of(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Ste
 }
 
 /// Returns the minor number of the release in a member.
-fn minor(node: Node<'_>, key: &str) -> Option<u8> {
+pub(super) fn minor(node: Node<'_>, key: &str) -> Option<u8> {
     node.get(key)?.text().strip_prefix("1.")?.parse().ok()
 }
 

@@ -62,11 +62,11 @@ const FORMS: [(&str, Form); 26] = [
 pub(super) const NEGATIVE: &str = "must be greater than or equal to 0";
 
 impl Form {
-    pub(super) fn named(name: &str) -> Option<Form> {
+    pub(in crate::builtin::overlay) fn named(name: &str) -> Option<Form> {
         FORMS.iter().find(|(known, _)| *known == name).map(|(_, form)| *form)
     }
 
-    pub(super) fn check(self, value: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    pub(in crate::builtin::overlay) fn check(self, value: Value<'_>, path: &Path<'_>, found: &mut Found) {
         match (self, value) {
             (Form::Text(check), Value::String(text)) => found.messages(path, value, check(text)),
             (Form::Labels, Value::Map(map)) => metadata::labels(&texts(map), path, 0, &mut found.errors),

@@ -86,11 +86,12 @@ fn rule(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Option<
     guards.extend(text("unless").map(|field| Guard::Unless(split(field))));
     guards.extend(text("when").map(|source| Guard::When(Box::new(Condition::new(source)))));
     let detail = text("detail").map(str::to_owned);
-    Some(Rule { path: split(path), test, detail, empty, guards, stops: text("stop") == Some("true") })
+    let native = (verb == "by").then(|| target.to_owned());
+    Some(Rule { path: split(path), test, detail, empty, guards, stops: text("stop") == Some("true"), native })
 }
 
 /// Splits a path: `a.b[].c` has the parts `a`, `b`, `[]` and `c`.
-fn split(path: &str) -> Vec<String> {
+pub(in crate::builtin::overlay) fn split(path: &str) -> Vec<String> {
     let mut parts = Vec::new();
     for part in path.split('.').filter(|part| !part.is_empty()) {
         let mut rest = part;
