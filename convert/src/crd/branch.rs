@@ -54,7 +54,7 @@ impl<'a> Converter<'a> {
         self.spent += 24;
         let mut build = Build { schema: Schema { at: facts.at, ..Schema::default() }, ..Build::default() };
         let (own, known) = (facts.types, types_of(spine));
-        if own.and(known) == Types::NONE && !facts.is_nullable() {
+        if facts.all_types().and(known) == Types::NONE && !facts.is_nullable() {
             return Branch { schema: Schema::default(), exact: true, never: true };
         }
         let mut exact = !facts.lost;
@@ -278,7 +278,11 @@ impl<'a> Converter<'a> {
                     build.all_of.push(branch.schema);
                 }
             }
-            return exact && known.is_in(sum);
+            if !known.is_in(sum) {
+                exact = false;
+                self.lose(Code::ToCrdValidation, union.at, "the types of alternatives");
+            }
+            return exact;
         }
         let branches: Vec<Branch<'a>> = union.branches.iter().map(|facts| self.branch(facts, spine, false)).collect();
         let kept: Vec<Branch<'a>> = branches.into_iter().filter(|branch| !branch.never).collect();
