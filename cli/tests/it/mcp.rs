@@ -7,11 +7,7 @@ use serde_json::{Value, json};
 /// Sends requests, and returns the answers.
 fn session(folder: &Folder, options: &str, messages: &[Value]) -> Vec<Value> {
     let lines: Vec<String> = messages.iter().map(ToString::to_string).collect();
-    let lines = lines.join(
-        "
-",
-    ) + "
-";
+    let lines = lines.join("\n") + "\n";
     let run = folder.pipe(&format!("mcp {options}"), lines);
     assert_eq!(run.code, Some(0), "{}", run.err);
     run.out.lines().map(json).collect()
