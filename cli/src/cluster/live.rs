@@ -58,7 +58,7 @@ pub(crate) fn live(argument: &Path, namespace: Option<&str>, resources: &[String
     };
     let input = |object: kubeshape_client::LiveObject| {
         let path = PathBuf::from(format!("{name}{}", object.path));
-        let source = Source::Cluster(path.clone(), Bytes::from(object.bytes));
+        let source = Source::Memory(path.clone(), Bytes::from(object.bytes));
         Input { source, canonical: path, named: false, in_chart: false }
     };
     let failures = live.failures.into_iter().map(|e| (PathBuf::from(format!("{name}{}", e.path)), e.fault.to_string()));
