@@ -154,7 +154,7 @@ impl<'a> Converter<'a> {
             let inner = self.facts(&super::Spec { all: facts.additional.clone(), loose: Vec::new() });
             let said = spine.additional_schema().copied().unwrap_or_else(|| any(at));
             let branch = self.branch(&inner, &said, false);
-            if !branch.exact || !is_empty(&branch.schema) {
+            if branch.never || !branch.exact || !is_empty(&branch.schema) {
                 exact = false;
                 self.lose(Code::ToCrdValidation, at, "additionalProperties of an alternative");
             }
