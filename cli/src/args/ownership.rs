@@ -133,7 +133,7 @@ pub(crate) struct HandOverArgs {
     pub(crate) to: Option<String>,
 
     /// Field to hand over, with everything below it, such as .spec.replicas (repeatable) [default: all]
-    #[arg(long, value_name = "PATH", requires = "from")]
+    #[arg(long, value_name = "FIELD", requires = "from")]
     pub(crate) fields: Vec<String>,
 
     /// Give the fields to nobody

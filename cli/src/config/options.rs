@@ -62,8 +62,9 @@ enum Access {
 }
 
 /// All options with paths, except those of [`OF_NAMED_FILES`]. `objects` can be written because of `write-back`.
-const PATHS: [(&str, Access); 17] = [
+const PATHS: [(&str, Access); 18] = [
     ("base", Access::Reads),
+    ("configs", Access::Reads),
     ("data", Access::Writes),
     ("exempt", Access::Reads),
     ("features", Access::Reads),

@@ -237,6 +237,24 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
             "patches of webhooks for a request",
             vec![bytes(constant("serve/objects/src/api/webhooks.rs", "MAX_PATCHED") as usize)],
         ),
+        (
+            "a review of a conversion webhook",
+            vec![
+                format!("{} objects", constant("serve/objects/src/api/conversion.rs", "MAX_BATCH")),
+                bytes(constant("serve/objects/src/api/conversion.rs", "MAX_BATCH_BYTES") as usize),
+            ],
+        ),
+        (
+            "an object that a conversion webhook returns",
+            vec![
+                format!("{} times", constant("serve/objects/src/api/conversion.rs", "MAX_GROWTH")),
+                format!("{} KiB", constant("serve/objects/src/api/conversion.rs", "MAX_ADDED") >> 10),
+            ],
+        ),
+        (
+            "permissions that are compared",
+            vec![number(constant("serve/objects/src/access/covers.rs", "MAX_PERMISSIONS"))],
+        ),
     ];
     for (what, figures) in &rows {
         let row = table.lines().find(|line| line.starts_with(&format!("| {what}")));
