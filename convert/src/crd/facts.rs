@@ -280,6 +280,7 @@ impl<'a> Facts<'a> {
     }
 
     fn part(&self, of: &dyn Fn(&Facts<'a>) -> Vec<Conjunct<'a>>) -> Spec<'a> {
+        let own = of(self);
         // What a condition says about a part is not true for every value; the empty schema stands for the others.
         let or_any = |mut group: Vec<Spec<'a>>| {
             if !group.is_empty() {
@@ -288,27 +289,43 @@ impl<'a> Facts<'a> {
             group
         };
         let group = |union: &Union<'a>| {
-            let branches = union.branches.iter().map(|branch| branch.part(of));
-            let branches = branches.filter(|spec| !spec.is_empty()).collect::<Vec<_>>();
-            if matches!(union.group, Group::If | Group::Dependent) { or_any(branches) } else { branches }
+            let parts: Vec<(Spec<'a>, bool)> =
+                union.branches.iter().map(|branch| (branch.part(of), branch.closed.is_some())).collect();
+            // The part is declared anyway, and some alternatives do not restrict it.
+            let is_free = !own.is_empty() && parts.iter().any(|(spec, is_closed)| spec.is_empty() && !is_closed);
+            let branches = parts.into_iter().map(|(spec, _)| spec).filter(|spec| !spec.is_empty()).collect();
+            if is_free || matches!(union.group, Group::If | Group::Dependent) { or_any(branches) } else { branches }
         };
         let not = self.nots.iter().map(|(not, _)| not.part(of)).filter(|spec| !spec.is_empty());
         let not = not.map(|spec| or_any(vec![spec]));
         let loose = self.unions.iter().map(group).filter(|group| !group.is_empty()).chain(not).collect();
-        Spec { all: of(self), loose }
+        Spec { all: own, loose }
     }
 
-    /// Returns whether a property is declared by some of the alternatives only, and others accept any value of it.
-    pub(super) fn is_partial(&self, name: &str) -> bool {
-        let has = |branch: &Facts<'a>| !branch.property(name).is_empty();
-        !self.properties.contains_key(name)
-            && self.unions.iter().filter(|union| matches!(union.group, Group::Any | Group::One | Group::Loose)).any(
-                |union| {
-                    let others = union.branches.iter().any(|branch| !has(branch) && branch.closed.is_none());
-                    union.branches.iter().any(|branch| branch.is_partial(name))
-                        || (others && union.branches.iter().any(has))
-                },
-            )
+    /// Returns whether a part is declared by some of the alternatives only, and others accept any value of it.
+    fn is_partial(&self, of: &dyn Fn(&Facts<'a>) -> Vec<Conjunct<'a>>) -> bool {
+        let has = |branch: &Facts<'a>| !branch.part(of).is_empty();
+        let is_choice = |union: &&Union<'a>| matches!(union.group, Group::Any | Group::One | Group::Loose);
+        of(self).is_empty()
+            && self.unions.iter().filter(is_choice).any(|union| {
+                let others = union.branches.iter().any(|branch| !has(branch) && branch.closed.is_none());
+                (others && union.branches.iter().any(has)) || union.branches.iter().any(|branch| branch.is_partial(of))
+            })
+    }
+
+    /// Returns whether a property has its schema in some of the alternatives only.
+    pub(super) fn is_partial_property(&self, name: &str) -> bool {
+        self.is_partial(&|facts| facts.properties.get(name).cloned().unwrap_or_default())
+    }
+
+    /// Returns whether items have their schema in some of the alternatives only.
+    pub(super) fn has_partial_items(&self) -> bool {
+        self.is_partial(&|facts| facts.items.clone())
+    }
+
+    /// Returns whether additional properties have their schema in some of the alternatives only.
+    pub(super) fn has_partial_additional(&self) -> bool {
+        self.is_partial(&|facts| facts.additional.clone())
     }
 
     /// Returns whether the value is open in the schemas or an alternative.

@@ -205,7 +205,7 @@ impl<'a> Converter<'a> {
         let mut properties = Vec::with_capacity(names.len());
         for (name, at) in names {
             self.spent += name.len() + 8;
-            if facts.is_partial(name) {
+            if facts.is_partial_property(name) {
                 self.lose(Code::ToCrdField, at, name);
             }
             let own = match (level, name) {
@@ -258,6 +258,9 @@ impl<'a> Converter<'a> {
     /// Declares an object without declared properties.
     fn map(&mut self, facts: &Facts<'a>, more: &Spec<'a>, level: Level, build: &mut Build<'a>) {
         let patterns = facts.pattern_properties.clone();
+        if facts.has_partial_additional() {
+            self.lose(Code::ToCrdField, facts.at, "additionalProperties");
+        }
         let is_map = !more.is_empty() || !patterns.is_empty();
         if level == Level::Root || facts.embedded || !is_map {
             let is_open = facts.closed.is_none() || !patterns.is_empty();
@@ -316,6 +319,9 @@ impl<'a> Converter<'a> {
     /// Declares the items of a list.
     fn items(&mut self, facts: &Facts<'a>, build: &mut Build<'a>) {
         let spec = facts.item();
+        if facts.has_partial_items() {
+            self.lose(Code::ToCrdField, facts.at, "items");
+        }
         if facts.tuple {
             for at in spec.all.iter().map(|schema| schema.node.index()).collect::<Vec<_>>() {
                 self.lose(Code::ToCrdValidation, at, "items after others");
