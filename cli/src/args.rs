@@ -665,7 +665,7 @@ pub(crate) enum When {
 /// Reads a release whose rules are known.
 ///
 /// # Errors
-/// There is none of that name.
+/// The string does not name one.
 fn known_release(text: &str) -> Result<Release, String> {
     text.parse().map_err(|_| format!("expected one from {} to {}", Release::OLDEST, Release::NEWEST))
 }
@@ -673,7 +673,7 @@ fn known_release(text: &str) -> Result<Release, String> {
 /// Reads a release of Kubernetes whose API is part of the program.
 ///
 /// # Errors
-/// There is none of that name.
+/// The string does not name one.
 fn documents(text: &str) -> Result<BuiltInDocuments, String> {
     text.parse().map_err(|_| {
         let oldest = BuiltInDocuments::all().next().map(|oldest| oldest.to_string()).unwrap_or_default();

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 /// Say who owns the fields of live objects, and hand fields over
 ///
-/// Prints for each object its owners with the tools behind their names, fields with several owners, owners under whose
-/// names nobody writes any more, and fields that only those have: no apply will ever remove them.
+/// Prints for each object its owners with the tools behind their names, fields with several owners, and stale owners:
+/// no tool writes under their names any more. No apply removes fields that only stale owners have.
 /// docs/ownership.md explains what to do, by symptom.
 #[derive(Args, Debug)]
 #[command(
@@ -136,7 +136,7 @@ pub(crate) struct HandOverArgs {
     #[arg(long, value_name = "FIELD", requires = "from")]
     pub(crate) fields: Vec<String>,
 
-    /// Give the fields to nobody
+    /// Remove the owner of the fields, without a new one
     #[arg(long, requires = "from")]
     pub(crate) release: bool,
 

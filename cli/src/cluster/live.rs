@@ -68,7 +68,7 @@ pub(crate) fn live(argument: &Path, namespace: Option<&str>, resources: &[String
 /// Sends a JSON patch. `input` is the name of the input of an object.
 ///
 /// # Errors
-/// The input is no object of a cluster, or the server does not accept the patch.
+/// The input is not an object of a cluster, or the server does not accept the patch.
 #[cfg(feature = "cluster")]
 pub(crate) fn patch(input: &str, patch: &str) -> Result<(), String> {
     let rest = context_of(Path::new(input)).ok_or("it was not read from a cluster")?;

@@ -193,7 +193,7 @@ impl Server {
             }
         }
         loop {
-            // All messages that are here come first: findings of texts between two keystrokes help nobody.
+            // Reads all waiting messages before it judges a file: findings of an older text are useless.
             while let Ok(message) = self.connection.receiver.try_recv() {
                 if let Some(end) = self.message(message, known) {
                     return end;
@@ -353,7 +353,7 @@ fn send(connection: &Connection, message: Message) {
     let _ = connection.sender.send(message);
 }
 
-/// Reads the parameters of a notification. Nobody can be told of wrong ones.
+/// Reads the parameters of a notification. Wrong ones are ignored, because a notification has no answer.
 fn read<P: DeserializeOwned>(notification: Notification) -> Option<P> {
     serde_json::from_value(notification.params).ok()
 }

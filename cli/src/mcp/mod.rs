@@ -57,7 +57,7 @@ fn serve(args: &McpArgs) -> Result<bool, Fatal> {
                 return Ok(true);
             }
             if length as u64 == LONGEST {
-                // There is no next message in the rest of a line.
+                // The rest of the line is not a message, so the session ends.
                 write(&error(&Value::Null, INVALID, "the message is too long"))?;
                 return Ok(true);
             }

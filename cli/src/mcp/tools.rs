@@ -221,7 +221,7 @@ impl<'c, 'a> Tools<'c, 'a> {
     }
 }
 
-/// Returns a text and its name from two arguments, one of which must be given.
+/// Returns a text and its name. A request gives the text itself or the path of a file.
 fn text(arguments: &Value, text: &str, path: &str) -> Result<(String, Vec<u8>), String> {
     match (arguments[text].as_str(), arguments[path].as_str()) {
         (Some(content), None) => Ok((text.to_owned(), content.as_bytes().to_vec())),

@@ -4,7 +4,7 @@ use super::Objects;
 use crate::session::Session;
 use crate::session::object::Object as Positioned;
 use kubeshape_input::{Code, Finding};
-use kubeshape_ownership::helm::HelmRelease;
+use kubeshape_ownership::helm::{HelmRelease, MAX_RELEASES};
 use kubeshape_registry::Object;
 
 /// A release, and its objects.
@@ -13,21 +13,27 @@ pub(super) struct Deployed {
     pub(super) objects: Vec<Object>,
 }
 
-/// Returns the current revision of a release whose Secrets are among the live objects. Reports if there is none.
+/// Returns the current revision of a release, from its Secrets among the live objects. Reports if it has none there.
 pub(super) fn find(name: &str, live: &Objects<'_>, session: &mut Session<'_>) -> Option<Deployed> {
-    let mut revisions = Vec::new();
+    let mut current = None;
     let mut names = Vec::new();
+    let mut left = MAX_RELEASES;
     for (object, positioned) in live.objects.iter().zip(&live.positioned) {
         if !HelmRelease::is_stored_in(object) {
             continue;
         }
-        match HelmRelease::read(object) {
-            Ok(release) if release.name == name => revisions.push(release),
+        if let Some(other) = HelmRelease::name_of(object).filter(|other| *other != name) {
+            names.push(other.to_owned());
+            continue;
+        }
+        match HelmRelease::read(object, &mut left) {
+            // Only one revision is kept: each may be large.
+            Ok(release) if release.name == name => current = HelmRelease::current(current.into_iter().chain([release])),
             Ok(release) => names.push(release.name),
             Err(error) => refused(positioned, &error.to_string(), session),
         }
     }
-    let Some(release) = HelmRelease::current(revisions) else {
+    let Some(release) = current else {
         names.sort();
         names.dedup();
         let others = if names.is_empty() {

@@ -36,7 +36,7 @@ impl Groups {
         self.by_name.keys().map(String::as_str)
     }
 
-    /// Returns the kinds of which objects can be created, each with its API version.
+    /// Returns the kinds whose objects can be created, each with its API version.
     pub(crate) fn kinds(&self) -> Vec<(String, String)> {
         let mut out = Vec::new();
         for (_, document) in self.api.discovery() {

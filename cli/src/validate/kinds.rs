@@ -150,7 +150,7 @@ impl Kinds {
         self.built_in_of(gvk)?.kind(gvk).map(read)
     }
 
-    /// Returns all kinds of which objects can be created, each with its API version: those of the schemas, then built-in
+    /// Returns all kinds whose objects can be created, each with its API version: those of the schemas, then built-in
     /// ones. All files are read for it.
     pub(crate) fn all(&self) -> Vec<(String, String)> {
         let mut out = BTreeSet::new();

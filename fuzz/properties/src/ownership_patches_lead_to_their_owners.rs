@@ -1,7 +1,7 @@
 //! Whatever an object's managed fields are, reports and plans of it end. A patch that hands fields over leads to the
 //! owners that it promises, changes nothing else, and has no operation that is not needed.
 
-use kubeshape_ownership::helm::HelmRelease;
+use kubeshape_ownership::helm::{HelmRelease, MAX_RELEASES};
 use kubeshape_ownership::{Goal, Ownership, Plan, PlanOptions, hand_over};
 use kubeshape_registry::{Object, Registry, Time, WriteOptions};
 use kubeshape_smd::managed::entries;
@@ -53,7 +53,7 @@ pub fn holds(data: &[u8]) {
     let (objects, _) = Object::read_all("input", data);
     let Some(live) = objects.first() else { return };
     let config = objects.get(1);
-    let _ = HelmRelease::read(live);
+    let _ = HelmRelease::read(live, &mut { MAX_RELEASES });
     if let Ok(report) = Ownership::of(live) {
         let owners = report.owners.len();
         let fields = report.shared.iter().chain(&report.leftovers);

@@ -5,6 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubeshape_registry::Object;
 use kubeshape_smd::{Bump, Value};
+use serde::Deserialize;
 use serde_json::Value as Json;
 use std::io::Read;
 
@@ -14,6 +15,10 @@ pub const SECRET_TYPE: &str = "helm.sh/release.v1";
 const OWNER: &str = "helm";
 /// The largest release that is read, in bytes. A Secret has at most 1 MiB, but zeros compress a thousand times.
 pub const MAX_RELEASE: u64 = 64 << 20;
+/// The size of all releases that are read together, in bytes.
+pub const MAX_RELEASES: u64 = 4 * MAX_RELEASE;
+/// How the names of Secrets and ConfigMaps with releases begin.
+const NAME: &str = "sh.helm.release.v1.";
 
 /// A revision of a release.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +50,9 @@ pub enum ReleaseError {
     #[error("data.release cannot be decompressed: {0}")]
     Gzip(String),
     /// It is too large.
-    #[error("the release is larger than {MAX_RELEASE} bytes after decompression")]
+    #[error(
+        "the release is larger than {MAX_RELEASE} bytes after decompression, or all are larger than {MAX_RELEASES}"
+    )]
     TooLarge,
     /// It is not the JSON of a release.
     #[error("the release is not the JSON of a release: {0}")]
@@ -64,12 +71,19 @@ impl HelmRelease {
         }
     }
 
+    /// Returns the name of the release that an object stores, from the name of the object (upstream: `makeKey` of
+    /// Helm's `pkg/storage`). `None` if Helm did not choose the name of the object.
+    pub fn name_of(object: &Object) -> Option<&str> {
+        Some(object.name().strip_prefix(NAME)?.rsplit_once(".v")?.0)
+    }
+
     /// Reads the release that an object stores: JSON, compressed with gzip, as base64. A Secret has it as base64 once
-    /// more (upstream: `decodeRelease` of Helm's `pkg/storage/driver`).
+    /// more (upstream: `decodeRelease` of Helm's `pkg/storage/driver`). `left` is the number of bytes that may still be
+    /// read, [`MAX_RELEASES`] at first.
     ///
     /// # Errors
     /// See [`ReleaseError`].
-    pub fn read(object: &Object) -> Result<HelmRelease, ReleaseError> {
+    pub fn read(object: &Object, left: &mut u64) -> Result<HelmRelease, ReleaseError> {
         let data = object.value().pointer("/data/release").and_then(Json::as_str).ok_or(ReleaseError::Missing)?;
         let decode = |text: &[u8]| STANDARD.decode(text).map_err(|_| ReleaseError::Base64);
         let mut bytes = decode(data.trim().as_bytes())?;
@@ -78,28 +92,41 @@ impl HelmRelease {
         }
         // Releases of the first versions are not compressed.
         if bytes.starts_with(&[0x1f, 0x8b, 0x08]) {
-            bytes = decompress(&bytes)?;
+            bytes = decompress(&bytes, (*left).min(MAX_RELEASE))?;
         }
-        let release: Json = serde_json::from_slice(&bytes).map_err(|error| ReleaseError::Json(error.to_string()))?;
-        let text = |pointer: &str| release.pointer(pointer).and_then(Json::as_str).unwrap_or_default().to_owned();
-        if release.pointer("/name").and_then(Json::as_str).is_none() {
-            return Err(ReleaseError::Json("it has no name".to_owned()));
-        }
+        *left = left.checked_sub(bytes.len() as u64).ok_or(ReleaseError::TooLarge)?;
+        let stored: Stored = serde_json::from_slice(&bytes).map_err(|error| ReleaseError::Json(error.to_string()))?;
         Ok(HelmRelease {
-            name: text("/name"),
-            namespace: text("/namespace"),
-            revision: release.pointer("/version").and_then(Json::as_u64).unwrap_or_default(),
-            status: text("/info/status"),
-            server_side: text("/apply_method") == "ssa",
-            manifest: text("/manifest"),
+            name: stored.name.ok_or_else(|| ReleaseError::Json("it has no name".to_owned()))?,
+            namespace: stored.namespace.unwrap_or_default(),
+            revision: stored.version.unwrap_or_default(),
+            status: stored.info.and_then(|info| info.status).unwrap_or_default(),
+            server_side: stored.apply_method.as_deref() == Some("ssa"),
+            manifest: stored.manifest.unwrap_or_default(),
         })
     }
 
     /// Returns the revision from which an upgrade starts: the last one that was deployed, or else the last one
     /// (upstream: `Upgrade.prepareUpgrade`).
-    pub fn current(revisions: Vec<HelmRelease>) -> Option<HelmRelease> {
+    pub fn current(revisions: impl IntoIterator<Item = HelmRelease>) -> Option<HelmRelease> {
         revisions.into_iter().max_by_key(|release| (release.status == "deployed", release.revision))
     }
+}
+
+/// The members of a stored release that are read. The chart and its values, which are larger, are skipped.
+#[derive(Deserialize)]
+struct Stored {
+    name: Option<String>,
+    namespace: Option<String>,
+    version: Option<u64>,
+    info: Option<Info>,
+    apply_method: Option<String>,
+    manifest: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Info {
+    status: Option<String>,
 }
 
 /// The annotation with the name of a release.
@@ -132,11 +159,11 @@ pub(crate) fn of_release<'a>(
     with_metadata(config, "annotations", Some(Value::Map(annotations)), arena)
 }
 
-fn decompress(bytes: &[u8]) -> Result<Vec<u8>, ReleaseError> {
+fn decompress(bytes: &[u8], most: u64) -> Result<Vec<u8>, ReleaseError> {
     let mut out = Vec::new();
-    let mut reader = flate2::read::GzDecoder::new(bytes).take(MAX_RELEASE + 1);
+    let mut reader = flate2::read::GzDecoder::new(bytes).take(most + 1);
     reader.read_to_end(&mut out).map_err(|error| ReleaseError::Gzip(error.to_string()))?;
-    if out.len() as u64 > MAX_RELEASE {
+    if out.len() as u64 > most {
         return Err(ReleaseError::TooLarge);
     }
     Ok(out)
@@ -154,6 +181,10 @@ mod tests {
         STANDARD.encode(STANDARD.encode(written.unwrap_or_default()))
     }
 
+    fn read(object: &Object) -> Result<HelmRelease, ReleaseError> {
+        HelmRelease::read(object, &mut { MAX_RELEASES })
+    }
+
     fn secret(release: &str) -> Object {
         Object::from(json!({"kind": "Secret", "type": SECRET_TYPE, "data": {"release": release}}))
     }
@@ -164,7 +195,7 @@ mod tests {
             "info": {"status": "deployed"}, "apply_method": "ssa"});
         let secret = secret(&packed(release.to_string().as_bytes()));
         assert!(HelmRelease::is_stored_in(&secret));
-        let read = HelmRelease::read(&secret);
+        let read = read(&secret);
         assert_eq!(
             read,
             Ok(HelmRelease {
@@ -180,18 +211,34 @@ mod tests {
 
     #[test]
     fn damaged_releases_are_refused() {
-        assert_eq!(HelmRelease::read(&Object::from(json!({"kind": "Secret"}))), Err(ReleaseError::Missing));
-        assert_eq!(HelmRelease::read(&secret("?")), Err(ReleaseError::Base64));
+        assert_eq!(read(&Object::from(json!({"kind": "Secret"}))), Err(ReleaseError::Missing));
+        assert_eq!(read(&secret("?")), Err(ReleaseError::Base64));
         let cut = STANDARD.encode(STANDARD.encode([0x1f, 0x8b, 0x08, 0, 0]));
-        assert!(matches!(HelmRelease::read(&secret(&cut)), Err(ReleaseError::Gzip(_))));
-        assert!(matches!(HelmRelease::read(&secret(&packed(b"[1"))), Err(ReleaseError::Json(_))));
-        assert!(matches!(HelmRelease::read(&secret(&packed(b"{}"))), Err(ReleaseError::Json(_))));
+        assert!(matches!(read(&secret(&cut)), Err(ReleaseError::Gzip(_))));
+        assert!(matches!(read(&secret(&packed(b"[1"))), Err(ReleaseError::Json(_))));
+        assert!(matches!(read(&secret(&packed(b"{}"))), Err(ReleaseError::Json(_))));
     }
 
     #[test]
     fn a_small_release_does_not_become_a_large_one() {
         let zeros = vec![b' '; usize::try_from(MAX_RELEASE).unwrap_or_default() + 1];
-        assert_eq!(HelmRelease::read(&secret(&packed(&zeros))), Err(ReleaseError::TooLarge));
+        assert_eq!(read(&secret(&packed(&zeros))), Err(ReleaseError::TooLarge));
+    }
+
+    #[test]
+    fn many_releases_do_not_become_a_large_one() {
+        let secret = secret(&packed(br#"{"name": "shop", "chart": [0, 0, 0]}"#));
+        let mut left = 100;
+        let results: Vec<bool> = (0..4).map(|_| HelmRelease::read(&secret, &mut left).is_ok()).collect();
+        assert_eq!(results, [true, true, false, false]);
+        assert_eq!(left, 28);
+    }
+
+    #[test]
+    fn the_name_of_an_object_has_that_of_the_release() {
+        let named = |name: &str| Object::from(json!({"kind": "Secret", "metadata": {"name": name}}));
+        assert_eq!(HelmRelease::name_of(&named("sh.helm.release.v1.a.v1.v12")), Some("a.v1"));
+        assert_eq!(HelmRelease::name_of(&named("shop")), None);
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub struct Ownership {
     pub owners: Vec<OwnerOf>,
     /// Fields with several owners.
     pub shared: Vec<Field>,
-    /// Owners under whose names nobody writes any more.
+    /// Stale owners: no tool writes under their names any more.
     pub stale: Vec<Stale>,
     /// Fields that only stale owners have, and that no configuration sets: no apply will ever remove them.
     pub leftovers: Vec<Field>,

@@ -72,7 +72,7 @@ impl Kinds {
         self.is_wanted(|wanted| wanted.name == name || last.is_some_and(|last| last.eq_ignore_ascii_case(&wanted.name)))
     }
 
-    /// Returns whether a schema that is no kind is wanted, by its name or its last part.
+    /// Returns whether the options name a schema without a kind, by its name or the last part of it.
     pub(crate) fn has_schema(&self, name: &str) -> bool {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
         self.has_definition(name, &BTreeSet::new())
