@@ -14,7 +14,7 @@ use std::ops::Range;
 /// # Example
 /// ```
 /// use kubeshape_language::parts;
-/// assert_eq!(parts("a: 1\n---\nb: |\n  ---\n--- # c\nd: 1"), [0..5, 5..21, 21..33]);
+/// assert_eq!(parts("a: 1\n---\nb: |\n  ---\n--- # c\nd: 1"), [0..5, 5..20, 20..32]);
 /// assert_eq!(parts("%YAML 1.2\n---\na: 1\n").len(), 1);
 /// ```
 pub fn parts(text: &str) -> Vec<Range<usize>> {

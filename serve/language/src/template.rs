@@ -21,7 +21,7 @@ pub struct Masked {
 /// use kubeshape_language::mask;
 ///
 /// let masked = mask("a:\n  {{- if .x }}\n  b: {{ .y }}-1\n  {{- end }}\n").unwrap();
-/// assert_eq!(masked.text, "a:\n               \n  b: xxxxxxxx-1\n            \n");
+/// assert_eq!(masked.text, "a:\n              \n  b: xxxxxxxx-1\n            \n");
 /// assert_eq!(mask("a: {b: 1}"), None);
 /// ```
 pub fn mask(text: &str) -> Option<Masked> {
