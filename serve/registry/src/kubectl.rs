@@ -67,7 +67,7 @@ impl Kind {
     /// # Example
     /// ```
     /// use kubeshape_registry::{Gvk, Registry};
-    /// use kubeshape_value::Bump;
+    /// use kubeshape_schema::Bump;
     ///
     /// let api = kubeshape_builtin::BuiltInDocuments::newest().api();
     /// let mut registry = Registry::default();
@@ -78,7 +78,7 @@ impl Kind {
     /// let schemas = document.get("components").and_then(|components| components.get("schemas")).unwrap();
     /// let port = schemas.get("io.k8s.api.core.v1.ContainerPort").and_then(|schema| schema.get("properties")).unwrap();
     /// let number = port.get("containerPort").unwrap();
-    /// assert_eq!(number.to_string(), r#"{"format":"int32","maximum":65535,"minimum":1,"type":"integer"}"#);
+    /// assert_eq!(number.get("maximum").unwrap().to_string(), "65535");
     /// ```
     pub fn constrained_openapi<'a>(&'a self, arena: &'a Bump) -> Option<Value<'a>> {
         let definition = self.definition();

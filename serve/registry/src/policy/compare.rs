@@ -108,7 +108,7 @@ impl Comparison {
     /// use kubeshape_policy::Release;
     /// use kubeshape_registry::policy::{Comparison, Effect, Layer, ServedKinds};
     /// use kubeshape_registry::{Object, Registry};
-    /// use kubeshape_smd::Bump;
+    /// use kubeshape_smd::{Bump, ToValue};
     ///
     /// let mut registry = Registry::default();
     /// registry.set_input("tabs", kubeshape_input::read("tabs.yaml", b"
@@ -140,9 +140,10 @@ impl Comparison {
     /// };
     /// let (old, new) = (set(5), set(3));
     /// let arena = Bump::new();
-    /// let values = |set: &[Object]| set.iter().map(|object| object.to_value(&arena)).collect::<Vec<_>>();
     /// let layers = [&Layer::new(&registry)];
-    /// let found = Comparison::of(&values(&old), &values(&new), ServedKinds::new(&layers), Release::DEFAULT);
+    /// let old = old.each_ref().map(|object| object.value().to_value(&arena));
+    /// let new = new.each_ref().map(|object| object.value().to_value(&arena));
+    /// let found = Comparison::of(&old, &new, ServedKinds::new(&layers), Release::DEFAULT);
     /// let difference = &found.differences[0];
     /// assert_eq!((difference.effect, &difference.object["size"]), (Effect::Denied, &serde_json::json!(4)));
     /// ```
