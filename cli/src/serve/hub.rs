@@ -402,11 +402,6 @@ impl Hub {
             self.metrics.regenerated("v3", reason, each);
         }
         self.live.swap(Arc::clone(&snapshot));
-        // With `Tags::Content`, the whole list behind the change is hashed. Requests for documents do not wait for
-        // that, and requests for the list find it started.
-        if !applied.documents.is_empty() {
-            snapshot.index.hash();
-        }
         if !applied.groups.is_empty() {
             let began = Instant::now();
             snapshot.discovery.aggregated.hash();

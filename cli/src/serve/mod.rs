@@ -441,7 +441,8 @@ fn measure(metrics: &Metrics, snapshot: &Snapshot) {
             v3.protobuf += sizes.protobuf;
         }
     }
-    let others = [&snapshot.index, &snapshot.discovery.aggregated].map(|document| document.sizes());
+    let index = snapshot.index.made().map(|document| document.sizes()).unwrap_or_default();
+    let others = [index, snapshot.discovery.aggregated.sizes()];
     let sum = |of: fn(&kubeshape_server::Sizes) -> usize| (of(&v3) + others.iter().map(of).sum::<usize>()) as u64;
     metrics.cache_size("v3", v3.json as u64);
     metrics.cache_size("index", others[0].json as u64);

@@ -1,4 +1,4 @@
-//! `cargo run --release -p kubeshape-bench -- PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]`
+//! `cargo benchmark PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]`
 //!
 //! Every benchmark runs in a separate process, so that its peak memory can be measured. The rounds of all benchmarks
 //! are interleaved, so that a slow phase of the machine affects all of them, and the best round of each is reported.
@@ -47,20 +47,20 @@ fn main() -> ExitCode {
         Some("one") if arguments.len() >= 4 => one(&arguments),
         Some(path) if !path.starts_with('-') => report::all(&arguments),
         _ => {
-            eprintln!("usage: kubeshape-bench PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]");
-            eprintln!("       kubeshape-bench diff FOLDER");
-            eprintln!("       kubeshape-bench documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
-            eprintln!("       kubeshape-bench forms [N] [BYTES]");
-            eprintln!("       kubeshape-bench keystrokes [--program KUBESHAPE] [FOLDER]");
-            eprintln!("       kubeshape-bench lifecycle FOLDER");
-            eprintln!("       kubeshape-bench objects STREAM… [--oracle PROGRAM]");
-            eprintln!("       kubeshape-bench policies [POLICIES] [OBJECTS]");
-            eprintln!("       kubeshape-bench pull [FOLDER|--server URL]");
-            eprintln!("       kubeshape-bench serve-objects [--program KUBESHAPE] [--time MS]");
-            eprintln!("       kubeshape-bench serve-update FOLDER [N…]");
-            eprintln!("       kubeshape-bench test-server [CRDS]");
-            eprintln!("       kubeshape-bench smd FOLDER [--oracle PROGRAM] [--rounds N] [--time MS] [--only WORD,…]");
-            eprintln!("       kubeshape-bench serve FOLDER [--base FOLDER] [--program KUBESHAPE] [--oracle PROGRAM]");
+            eprintln!("usage: cargo benchmark PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]");
+            eprintln!("       cargo benchmark diff FOLDER");
+            eprintln!("       cargo benchmark documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
+            eprintln!("       cargo benchmark forms [N] [BYTES]");
+            eprintln!("       cargo benchmark keystrokes [--program KUBESHAPE] [FOLDER]");
+            eprintln!("       cargo benchmark lifecycle FOLDER");
+            eprintln!("       cargo benchmark objects STREAM… [--oracle PROGRAM]");
+            eprintln!("       cargo benchmark policies [POLICIES] [OBJECTS]");
+            eprintln!("       cargo benchmark pull [FOLDER|--server URL]");
+            eprintln!("       cargo benchmark serve-objects [--program KUBESHAPE] [--time MS]");
+            eprintln!("       cargo benchmark serve-update FOLDER [N…]");
+            eprintln!("       cargo benchmark test-server [CRDS]");
+            eprintln!("       cargo benchmark smd FOLDER [--oracle PROGRAM] [--rounds N] [--time MS] [--only WORD,…]");
+            eprintln!("       cargo benchmark serve FOLDER [--base FOLDER] [--program KUBESHAPE] [--oracle PROGRAM]");
             eprintln!("           [--time MS] [--counts N,…] [--only requests|discovery|updates]");
             ExitCode::from(2)
         }

@@ -51,6 +51,12 @@ pub struct Document {
     headers: OnceLock<Validators>,
 }
 
+/// Returns a time as a header.
+pub(crate) fn http_date(time: SystemTime) -> HeaderValue {
+    // It is ASCII.
+    HeaderValue::try_from(httpdate::fmt_http_date(time)).unwrap_or(HeaderValue::from_static(""))
+}
+
 /// A protobuf form.
 #[derive(Debug)]
 struct Protobuf {
@@ -193,7 +199,7 @@ impl Document {
 
     /// Returns only `Last-Modified`, for responses without an ETag. Nothing is hashed.
     pub(crate) fn last_modified(&self) -> HeaderValue {
-        HeaderValue::try_from(httpdate::fmt_http_date(self.modified)).unwrap_or(HeaderValue::from_static(""))
+        http_date(self.modified)
     }
 
     /// Returns the gzip form of the JSON form. Unchanged chunks are not compressed again.

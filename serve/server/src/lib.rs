@@ -39,5 +39,5 @@ pub use remote::{RemoteDocument, RemoteState};
 pub use rope::Rope;
 pub use snapshot::{Discovery, LazyV2, Leaf, Live, Snapshot, Upstream};
 pub use state::{Endpoints, Readiness};
-pub use store::{Applied, BaseDocuments, BaseError, Change, Definition, Quality, Reason, Store, StoreOptions};
+pub use store::{Applied, BaseDocuments, BaseError, Change, Definition, Index, Quality, Reason, Store, StoreOptions};
 pub use webhooks::LoopbackHooks;

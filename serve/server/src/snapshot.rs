@@ -1,6 +1,7 @@
 //! Snapshots: everything that the server publishes at one moment, immutable and swapped as a whole.
 
 use crate::document::Document;
+use crate::store::Index;
 use arc_swap::ArcSwap;
 use axum::extract::Request;
 use axum::response::Response;
@@ -32,8 +33,8 @@ pub trait Upstream: Debug + Send + Sync {
 pub struct Snapshot {
     /// v3 documents by path without leading slash: `api/v1`, `apis/apps/v1`, `version` …
     pub v3: OrdMap<Arc<str>, Leaf>,
-    /// The v3 index.
-    pub index: Arc<Document>,
+    /// The v3 index, which is made at its first use.
+    pub index: Arc<Index>,
     /// The v2 document, which is merged at its first use.
     pub v2: Arc<LazyV2>,
     /// Groups, versions, resources.

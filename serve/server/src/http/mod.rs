@@ -224,7 +224,7 @@ impl Shared {
             },
             Route::Root => {
                 let printed = self.printed(snapshot);
-                if printed.has_root() || snapshot.index.json().len() < work::LARGE {
+                if printed.has_root() || openapi::has_few_documents(snapshot) {
                     return discovery::root(parts, snapshot, &printed).into();
                 }
                 self.later(parts, snapshot, Some(Kept::Root), |_, _, printed| printed.has_root(), discovery::root)

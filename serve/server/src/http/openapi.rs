@@ -177,16 +177,17 @@ fn unavailable(parts: &RequestParts<'_>) -> Response {
 
 /// Returns whether everything for the response of `/openapi/v3` is already computed, or is small.
 pub(super) fn index_is_made(parts: &RequestParts<'_>, snapshot: &Snapshot) -> bool {
-    let index = &snapshot.index;
-    !parts.extensions
-        || index.json().len() < LARGE
-        || Form { protobuf: false, gzip: parts.gzip() }.is_ready(parts, index)
+    snapshot.index.made().is_some_and(|index| {
+        !parts.extensions
+            || index.json().len() < LARGE
+            || Form { protobuf: false, gzip: parts.gzip() }.is_ready(parts, index)
+    })
 }
 
 /// Answers `/openapi/v3`. In kube-apiserver, the index has no ETag, ignores `Accept`, and has the media type of plain
 /// text. With extensions it is served like other documents.
 pub(super) fn index(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response {
-    let document = &snapshot.index;
+    let document = snapshot.index.document();
     let gzip = parts.extensions && parts.gzip() && parts.header(header::RANGE).is_empty();
     Content {
         media: if parts.extensions { reply::JSON } else { reply::TEXT },
@@ -201,9 +202,16 @@ pub(super) fn index(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response {
     .send(parts, document.json(), || gzip.then(|| document.gzip().clone()))
 }
 
+/// Returns whether a list of the paths of all documents is small.
+pub(super) fn has_few_documents(snapshot: &Snapshot) -> bool {
+    // About the bytes of a path.
+    const EACH: usize = 64;
+    snapshot.v3.len() * EACH < LARGE
+}
+
 /// Returns whether the index of 1.23 is already computed, or is small.
 pub(super) fn alpha_is_made(snapshot: &Snapshot, printed: &Printed) -> bool {
-    printed.has_alpha() || snapshot.index.json().len() < LARGE
+    printed.has_alpha() || has_few_documents(snapshot)
 }
 
 /// Answers `/openapi/v3` in 1.23.

@@ -19,6 +19,7 @@
 
 mod base;
 mod groups;
+mod index;
 mod parallel;
 mod paths;
 mod read;
@@ -26,6 +27,8 @@ mod remotes;
 mod v2;
 
 pub use base::{BaseDocuments, BaseError};
+use index::DocumentAddress;
+pub use index::Index;
 
 use crate::body::Tags;
 use crate::document::Document;
@@ -179,7 +182,7 @@ struct File {
 /// assert!(applied.findings.is_empty());
 /// let snapshot = store.snapshot();
 /// assert!(snapshot.v3.contains_key("apis/example.com/v1"));
-/// assert!(snapshot.index.json().to_bytes().starts_with(br#"{"paths":{"apis/example.com/v1":{"serverRelativeURL":"#));
+/// assert!(snapshot.index.document().json().to_bytes().starts_with(br#"{"paths":{"apis/example.com/v1":{"serverRelativeURL":"#));
 /// let v2 = snapshot.v2.as_ref().as_ref().unwrap();
 /// assert!(v2.json().len() > 1000);
 /// # Ok::<(), kubeshape_server::BaseError>(())
@@ -227,7 +230,8 @@ pub struct Store {
     remotes: BTreeMap<(usize, Arc<str>), Remote>,
     /// Their parts of the v2 document.
     parts: Arc<[Part]>,
-    index: Pieces<Arc<str>>,
+    /// Where the v3 documents are, by path.
+    addresses: BTreeMap<Arc<str>, DocumentAddress>,
     aggregated: Pieces<GroupKey>,
     v2: v2::Merging,
     snapshot: Arc<Snapshot>,
@@ -307,7 +311,7 @@ impl Store {
             v2_documents: BTreeMap::new(),
             remotes: BTreeMap::new(),
             parts: Arc::new([]),
-            index: Pieces::new(64),
+            addresses: BTreeMap::new(),
             aggregated: Pieces::new(64),
             v2,
             snapshot: Arc::new(snapshot),

@@ -2,20 +2,20 @@
 
 use super::base::Documents;
 use super::groups::{GroupKey, item};
+use super::index::{DocumentAddress, Index, list};
 use super::read::Resource;
 use super::{Affected, Reason, Store};
-use crate::body::{Segment, Tags};
+use crate::body::Tags;
 use crate::document::Document;
 use crate::features::version;
-use crate::pieces::{Key, Pieces};
+use crate::pieces::Pieces;
 use crate::rope::Rope;
 use crate::snapshot::{Discovery, Leaf, Snapshot};
 use bytes::Bytes;
 use kubeshape_discovery::{Group, print};
 use kubeshape_input::{Code, Finding};
 use kubeshape_publish::{MergeConflict, Piece, Publisher, V3Fragments, write_v3};
-use kubeshape_schema::{Dialect, Release, escape};
-use kubeshape_yaml::percent;
+use kubeshape_schema::{Dialect, Release};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
@@ -28,27 +28,23 @@ pub(super) type Members = BTreeMap<Arc<str>, (Arc<Resource>, usize)>;
 
 /// Returns an empty snapshot of a release.
 pub(super) fn empty(base: &Documents, release: Release, tags: Tags, now: SystemTime) -> Snapshot {
-    let list = |head, tail| {
-        let segments = [head, tail].map(|text| Segment::Text(Bytes::from_static(text)));
-        Arc::new(Document::of_chunks(None, segments.into(), None, tags, now))
-    };
     Snapshot {
         v3: imbl::OrdMap::new(),
-        index: list(INDEX[0], INDEX[1]),
+        index: Arc::new(Index::empty(tags, now)),
         v2: Arc::new(LazyLock::new(Box::new(|| Err("nothing is published yet".into())))),
         discovery: Discovery {
             core: None,
             groups: imbl::OrdMap::new(),
             aggregated_core: Arc::new(core(b"", now)),
-            aggregated: list(print::ETAG_HEAD, print::ETAG_TAIL),
+            aggregated: list(AGGREGATED, &Pieces::<GroupKey>::new(64), None, tags, now),
         },
         version: base.version.clone().unwrap_or_else(|| version(release)),
         root_paths: base.root_paths.clone().into(),
     }
 }
 
-/// The bytes around the entries of the index.
-const INDEX: [&[u8]; 2] = [b"{\"paths\":{", b"}}"];
+/// The bytes around the groups of aggregated discovery.
+const AGGREGATED: [&[u8]; 2] = [print::ETAG_HEAD, print::ETAG_TAIL];
 
 /// Returns aggregated discovery of the core group.
 fn core(item: &[u8], now: SystemTime) -> Document {
@@ -79,25 +75,6 @@ pub(super) fn document(path: &str, members: &Members, publisher: &Publisher) -> 
     Ok(pieces.into_iter().collect())
 }
 
-/// An entry of the index.
-fn entry(url: &str) -> Bytes {
-    let mut out = Vec::with_capacity(url.len() + 32);
-    out.extend_from_slice(b"{\"serverRelativeURL\":");
-    escape::string(&mut out, url, escape::Escape::Html);
-    out.push(b'}');
-    out.into_boxed_slice().into()
-}
-
-/// Returns the URL of a local document, as Go's `net/url` prints it.
-fn url(path: &str, hash: &str) -> String {
-    let mut out = String::with_capacity(path.len() + hash.len() + 24);
-    out.push_str("/openapi/v3/");
-    out.push_str(&percent::encode(path, percent::GO_PATH));
-    out.push_str("?hash=");
-    out.push_str(hash);
-    out
-}
-
 impl Store {
     /// Publishes the effects of a change. Returns the documents and groups that changed.
     pub(super) fn publish(&mut self, touched: Affected, now: SystemTime) -> (Vec<Changed>, Vec<Arc<str>>) {
@@ -115,8 +92,9 @@ impl Store {
         let mut documents = Vec::new();
         for path in touched.paths {
             let old = before.v3.get(&path);
-            let Some((leaf, url)) = self.leaf(&path, old, now) else {
+            let Some((leaf, address)) = self.leaf(&path, old, now) else {
                 if v3.remove(&path).is_some() {
+                    self.addresses.remove(&path);
                     entries.insert(Arc::clone(&path), None);
                     documents.push((path, Reason::Removed));
                 }
@@ -127,24 +105,19 @@ impl Store {
             {
                 continue;
             }
-            let entry = entry(&url);
             let reason = if old.is_some() { Reason::Changed } else { Reason::Added };
-            if old.is_none() || self.index.get(&path) != Some(&entry) {
+            if self.addresses.insert(Arc::clone(&path), address.clone()).as_ref() != Some(&address) {
                 documents.push((Arc::clone(&path), reason));
             }
-            entries.insert(Arc::clone(&path), Some(entry));
+            entries.insert(Arc::clone(&path), Some(address));
             v3.insert(path, leaf);
         }
         let (discovery, groups) = self.discovery(&before.discovery, touched.groups, now);
         if entries.is_empty() && groups.is_empty() && !is_v2_new {
             return (documents, groups);
         }
-        let index = if entries.is_empty() {
-            Arc::clone(&before.index)
-        } else {
-            self.index = self.index.edit(entries);
-            self.list(INDEX[0], &self.index, INDEX[1], Some(&before.index), now)
-        };
+        let index =
+            if entries.is_empty() { Arc::clone(&before.index) } else { Arc::new(before.index.after(entries, now)) };
         let v2 = if is_v2_new {
             let (resources, parts) = (&self.published, &self.parts);
             self.v2.lazy(&self.publisher, resources, self.v2_documents.values().next(), parts, self.options, now)
@@ -156,12 +129,9 @@ impl Store {
         (documents, groups)
     }
 
-    /// Returns the source of responses for a path, and its URL.
-    fn leaf(&mut self, path: &Arc<str>, old: Option<&Leaf>, now: SystemTime) -> Option<(Leaf, String)> {
-        let local = |document: Arc<Document>| {
-            let address = url(path, document.hash());
-            (Leaf::Local(document), address)
-        };
+    /// Returns the source of responses for a path, and its address for the index.
+    fn leaf(&mut self, path: &Arc<str>, old: Option<&Leaf>, now: SystemTime) -> Option<(Leaf, DocumentAddress)> {
+        let local = |document: Arc<Document>| (Leaf::Local(Arc::clone(&document)), DocumentAddress::Local(document));
         if let Some(members) = self.members.get(path) {
             let rope = document(path, members, &self.publisher);
             match rope {
@@ -190,7 +160,7 @@ impl Store {
             }));
         }
         let remote = self.remote_of(path)?.document(path)?;
-        Some((remote.leaf.clone(), remote.url.to_string()))
+        Some((remote.leaf.clone(), DocumentAddress::Url(Arc::clone(&remote.url))))
     }
 
     /// Reports the documents of inputs for a path that differ from the first one.
@@ -266,24 +236,8 @@ impl Store {
         }
         if !items.is_empty() {
             self.aggregated = self.aggregated.edit(items);
-            let (head, tail) = (print::ETAG_HEAD, print::ETAG_TAIL);
-            out.aggregated = self.list(head, &self.aggregated, tail, Some(&before.aggregated), now);
+            out.aggregated = list(AGGREGATED, &self.aggregated, Some(&before.aggregated), self.options.tags, now);
         }
         (out, changed)
-    }
-
-    /// Returns a document made of the pieces.
-    fn list<K: Key>(
-        &self,
-        head: &'static [u8],
-        pieces: &Pieces<K>,
-        tail: &'static [u8],
-        before: Option<&Document>,
-        now: SystemTime,
-    ) -> Arc<Document> {
-        let mut segments = vec![Segment::Text(Bytes::from_static(head))];
-        pieces.segments(&mut segments);
-        segments.push(Segment::Text(Bytes::from_static(tail)));
-        Arc::new(Document::of_chunks(None, segments, before, self.options.tags, now))
     }
 }

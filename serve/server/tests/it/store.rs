@@ -54,7 +54,7 @@ fn v2(snapshot: &Snapshot) -> String {
 }
 
 fn index(snapshot: &Snapshot) -> String {
-    String::from_utf8(snapshot.index.json().to_bytes().to_vec()).expect("JSON")
+    String::from_utf8(snapshot.index.document().json().to_bytes().to_vec()).expect("JSON")
 }
 
 /// Checks that all parts of the resource are in v2 and v3.

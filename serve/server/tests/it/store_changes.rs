@@ -106,7 +106,7 @@ fn all(snapshot: &Snapshot) -> BTreeMap<String, String> {
     }
     let v2 = snapshot.v2.as_ref().as_ref().expect("merges");
     for (name, document) in [
-        ("index", &snapshot.index),
+        ("index", snapshot.index.document()),
         ("v2", v2),
         ("aggregated", &snapshot.discovery.aggregated),
         ("aggregated core", &snapshot.discovery.aggregated_core),

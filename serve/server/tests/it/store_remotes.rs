@@ -92,7 +92,7 @@ fn owner(store: &Store, group: &str) -> Option<String> {
         Leaf::Remote(_) => panic!("there are none"),
     });
     assert_eq!(of_document, resources, "document and discovery of {path}");
-    let index = String::from_utf8(snapshot.index.json().to_bytes().to_vec()).expect("JSON");
+    let index = String::from_utf8(snapshot.index.document().json().to_bytes().to_vec()).expect("JSON");
     let entry = index.split_once(&format!("/{path}?hash=")).map(|(_, rest)| rest.split('"').next().unwrap_or_default());
     let of_index = entry.map(|hash| if hash.len() == 128 { "locals" } else { hash }.to_owned());
     assert_eq!(of_index, resources, "index and discovery of {path}");

@@ -6,7 +6,7 @@ use http_body_util::{BodyExt, Empty};
 use kubeshape_discovery::{Freshness, Group, GroupVersion, Kind, Origin, Priority, Resource, Scope, print};
 use kubeshape_schema::Dialect;
 use kubeshape_server::http::Http;
-use kubeshape_server::{Discovery, Document, Endpoints, LazyV2, Leaf, Live, Metrics, Readiness, Snapshot};
+use kubeshape_server::{Discovery, Document, Endpoints, Index, LazyV2, Leaf, Live, Metrics, Readiness, Snapshot};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tower::Service;
@@ -86,7 +86,7 @@ pub(crate) fn snapshot(large: usize) -> Snapshot {
     };
     Snapshot {
         v3: documents.into_iter().map(|(path, document)| (Arc::from(path), Leaf::Local(document))).collect(),
-        index: Arc::new(Document::new(None, Bytes::from(index), modified())),
+        index: Arc::new(Index::new(Document::new(None, Bytes::from(index), modified()))),
         v2: Arc::new(LazyV2::new(Box::new(v2))),
         discovery: Discovery {
             aggregated_core: tagged(&[&core]),
