@@ -2,8 +2,10 @@
 
 use super::duration::duration;
 use super::{FilenameArgs, LevelArgs, Profile, WalkArgs};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use kubeshape_builtin::BuiltInDocuments;
+use kubeshape_objects::Plugin;
 use kubeshape_server::Emulation;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -210,9 +212,12 @@ pub(crate) struct ServeArgs {
     #[arg(skip)]
     pub(crate) own_port: Option<u16>,
 
-    /// Create objects only in namespaces that exist
-    #[arg(skip)]
-    pub(crate) needs_namespaces: bool,
+    /// Admission plugins of kube-apiserver to turn on (repeatable); `default` turns all of these on; needs --objects
+    ///
+    /// Without it, objects need no namespace, no class and no limits. kube-apiserver has these plugins on, and so has
+    /// `kubeshape envtest`.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = plugin_parser(), help_heading = ACCESS)]
+    pub(crate) enable_admission_plugins: Vec<PluginArg>,
 
     /// Host names and addresses that requests may name, besides those of loopback; `*` allows all [default: `*`; if all
     /// addresses are loopback, none]
@@ -289,7 +294,30 @@ pub(crate) struct ServeArgs {
     pub(crate) levels: LevelArgs,
 }
 
+/// `--enable-admission-plugins`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PluginArg {
+    /// All of them
+    Default,
+    One(Plugin),
+}
+
+fn plugin_parser() -> impl TypedValueParser<Value = PluginArg> {
+    let names = std::iter::once("default".to_owned()).chain(Plugin::ALL.map(Plugin::name));
+    PossibleValuesParser::new(names.map(PossibleValue::new))
+        .map(|name| Plugin::named(&name).map_or(PluginArg::Default, PluginArg::One))
+}
+
 impl ServeArgs {
+    /// The admission plugins that are on.
+    pub(crate) fn plugins(&self) -> Vec<Plugin> {
+        let of = |given: &PluginArg| match given {
+            PluginArg::Default => Plugin::ALL.to_vec(),
+            PluginArg::One(plugin) => vec![*plugin],
+        };
+        self.enable_admission_plugins.iter().flat_map(of).collect()
+    }
+
     /// Whether objects are served.
     pub(crate) fn has_objects(&self) -> bool {
         !self.objects.is_empty() || self.data.is_some() || self.starts_empty

@@ -2,11 +2,12 @@
 
 use super::flags::{Flag, Flags, help, table};
 use super::{note, setup};
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, PluginArg};
 use crate::error::Fatal;
 use crate::{report, serve};
 use clap::Parser;
 use kubeshape_builtin::BuiltInDocuments;
+use kubeshape_objects::Plugin;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -88,7 +89,7 @@ pub(super) fn run(arguments: &[String]) -> Result<bool, Fatal> {
     args.starts_empty = true;
     args.webhooks = true;
     args.own_port = port.parse().ok();
-    args.needs_namespaces = !flags.all("disable-admission-plugins").any(|plugin| plugin == "NamespaceLifecycle");
+    args.enable_admission_plugins = plugins(&flags);
     serve::run(&args, &setup())
 }
 
@@ -105,6 +106,21 @@ impl Line {
     fn option(&mut self, name: &str, value: &str) {
         self.0.push(format!("--{name}={value}"));
     }
+}
+
+/// Admission plugins that are always on.
+const ALWAYS_ON: [&str; 4] =
+    ["MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook"];
+
+/// Returns the admission plugins that are on: those of the real program, but for the ones that a flag turns off.
+fn plugins(flags: &Flags) -> Vec<PluginArg> {
+    let is_known = |name: &str| Plugin::named(name).is_some() || ALWAYS_ON.contains(&name);
+    let unknown: Vec<&str> = flags.all("enable-admission-plugins").filter(|name| !is_known(name)).collect();
+    if !unknown.is_empty() {
+        note(&format!("these admission plugins are not part of kubeshape: {}", unknown.join(", ")));
+    }
+    let is_off = |plugin: &Plugin| flags.all("disable-admission-plugins").any(|name| name == plugin.name());
+    Plugin::ALL.into_iter().filter(|plugin| !is_off(plugin)).map(PluginArg::One).collect()
 }
 
 /// Returns how permissions are decided. Without the flag, everyone may do everything, as with the real program.

@@ -122,7 +122,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
             },
             accounts: hub.secrets.accounts().cloned(),
             hooks: args.webhooks.then(|| Arc::new(LoopbackHooks::new(runtime.handle().clone()))),
-            needs_namespaces: args.needs_namespaces,
+            plugins: args.plugins(),
             own_port: args.own_port,
             clock: (args.clock == ClockArg::Manual).then(|| Arc::new(ManualClock::new(SystemTime::now()))),
         };

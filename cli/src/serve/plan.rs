@@ -72,6 +72,7 @@ impl Plan {
                 (!args.service_account_key_file.is_empty(), "--service-account-key-file"),
                 (args.service_account_signing_key_file.is_some(), "--service-account-signing-key-file"),
                 (args.webhooks, "--webhooks"),
+                (!args.enable_admission_plugins.is_empty(), "--enable-admission-plugins"),
                 (args.clock == ClockArg::Manual, "--clock manual"),
             ];
             if let Some((_, option)) = of_objects.iter().find(|(given, _)| *given) {

@@ -10,7 +10,7 @@ use kubeshape_input::{Code, Document, Finding, Limits};
 use kubeshape_lifecycle::entries;
 use kubeshape_objects::access::{Authorization, system_objects};
 use kubeshape_objects::store::{self, Store};
-use kubeshape_objects::{Advisor, Api, Documents, Status};
+use kubeshape_objects::{Advisor, Api, Documents, Plugin, Status};
 use kubeshape_registry::{Location, Object, Registry, Release, Settings};
 use kubeshape_server::{
     Change, Definition, Leaf, LoopbackHooks, ManualClock, Objects, Readiness, ServiceAccounts, Snapshot, Unkept,
@@ -61,8 +61,8 @@ pub(super) struct Kept<'k> {
     pub(super) accounts: Option<Arc<ServiceAccounts>>,
     /// Calls admission webhooks.
     pub(super) hooks: Option<Arc<LoopbackHooks>>,
-    /// Whether objects are only created in namespaces that exist.
-    pub(super) needs_namespaces: bool,
+    /// The admission plugins that are on.
+    pub(super) plugins: Vec<Plugin>,
     /// The port for the service of the server, if it has one.
     pub(super) own_port: Option<u16>,
     /// The clock that clients move.
@@ -79,7 +79,7 @@ impl Resources {
         snapshot: &Snapshot,
         lifecycles: Lifecycles,
         release: Release,
-        Kept { data, folder, readiness, authorization, accounts, hooks, needs_namespaces, own_port, clock }: Kept<'_>,
+        Kept { data, folder, readiness, authorization, accounts, hooks, plugins, own_port, clock }: Kept<'_>,
     ) -> Result<Resources, DataError> {
         let mut documents: BTreeMap<String, Bytes> = BTreeMap::new();
         if !snapshot.v3.contains_key(DEFINITIONS) {
@@ -105,7 +105,7 @@ impl Resources {
             Some(hooks) => api.with_hooks(hooks),
             None => api,
         };
-        let api = if needs_namespaces { api.with_namespace_lifecycle() } else { api };
+        let api = api.with_plugins(plugins);
         let objects = match data {
             Some(file) => {
                 let (data, store) = Data::open(file, store::Limits::default())?;
@@ -259,7 +259,14 @@ impl Resources {
             Authorization::Rbac => system_objects(),
         };
         let own = self.own_port.map(own_service).into_iter().map(Object::from);
-        let all = SYSTEM_NAMESPACES.into_iter().map(namespace).chain(own).chain(roles.into_iter().map(Object::from));
+        let has_priorities = api.has_plugin(Plugin::Priority);
+        let classes = SYSTEM_CLASSES.into_iter().filter(|_| has_priorities).map(priority_class).map(Object::from);
+        let all = SYSTEM_NAMESPACES
+            .into_iter()
+            .map(namespace)
+            .chain(own)
+            .chain(classes)
+            .chain(roles.into_iter().map(Object::from));
         let missing: Vec<Object> = all.filter(is_missing).collect();
         for (at, status) in self.objects.load(&missing, SystemTime::now()) {
             let name = missing.get(at).map(Object::name);
@@ -287,6 +294,27 @@ impl Resources {
 
 /// The namespaces that a server creates for itself (upstream: `SystemNamespaces` of the control plane).
 const SYSTEM_NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+/// The PriorityClasses that a server creates (upstream: `SystemPriorityClasses`): name, value, description.
+const SYSTEM_CLASSES: [(&str, u32, &str); 2] = [
+    (
+        "system-cluster-critical",
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+    ),
+    (
+        "system-node-critical",
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+];
+
+fn priority_class((name, value, description): (&str, u32, &str)) -> serde_json::Value {
+    json!({
+        "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name},
+        "value": value, "description": description,
+    })
+}
 
 /// The service by which Pods find the server (upstream: the controller `kubernetesservice`). Its endpoints do not exist:
 /// addresses of loopback are no endpoints.

@@ -2,6 +2,7 @@
 
 use crate::common::Folder;
 use crate::common::client::send;
+use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
@@ -664,6 +665,26 @@ fn a_base_without_a_version_has_that_of_its_documents() {
 }
 
 #[test]
+fn admission_plugins_are_on_if_they_are_asked_for() {
+    let folder = Folder::new();
+    folder.write("empty/README", "no objects");
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"},
+        "spec": {"containers": [{"name": "a", "image": "a"}], "priorityClassName": "system-node-critical"}});
+    for (options, namespace, code, priority) in [
+        ("", "none", 201, json!(null)),
+        ("--enable-admission-plugins Priority", "none", 201, json!(2_000_001_000)),
+        ("--enable-admission-plugins default", "none", 404, json!(null)),
+        ("--enable-admission-plugins default", "default", 201, json!(2_000_001_000)),
+    ] {
+        let server = Server::start(&folder, &format!("--objects empty {options}"));
+        let path = format!("/api/v1/namespaces/{namespace}/pods");
+        let reply = send(&server.address, "POST", &path, "application/json", &pod.to_string()).expect("a response");
+        let found = (reply.code, &reply.body["spec"]["priority"]);
+        assert_eq!(found, (code, &priority), "{options} {namespace}: {}", reply.body);
+    }
+}
+
+#[test]
 fn invalid_options_are_refused() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("a.example.com", "teeth")).write("broken.yaml", "a: [").write("empty", "");
@@ -678,6 +699,8 @@ fn invalid_options_are_refused() {
         ("serve a.yaml --tls-cert a.yaml --tls-key a.yaml", 2, "the certificate cannot be read"),
         ("serve a.yaml --token-file empty", 2, "there is no token in it"),
         ("serve a.yaml --token-file none", 2, "cannot read none: no such file or directory"),
+        ("serve a.yaml --enable-admission-plugins Priority", 2, "says something about objects: add --objects"),
+        ("serve --objects . --enable-admission-plugins Prioritie", 2, "a similar value exists: 'Priority'"),
         ("serve a.yaml --aggregate x=ftp://y", 2, "unknown scheme `ftp`"),
         ("serve a.yaml --aggregate x=http://y --aggregate x=http://z", 2, "two servers with the name x"),
         ("serve a.yaml --aggregate-token-file x=y", 2, "no --aggregate with the name x"),

@@ -59,8 +59,8 @@ mod value;
 mod wire;
 
 pub use api::{
-    Advisor, Api, Documents, HookCall, Hooks, MAX_LIST_GROWTH, Moment, Outcome, Reply, Request, Reviewed, Settled,
-    Signer, Todo, Watch, WatchEnd, Write,
+    Advisor, Api, Documents, HookCall, Hooks, MAX_LIST_GROWTH, Moment, Outcome, Plugin, Reply, Request, Reviewed,
+    Settled, Signer, Todo, Watch, WatchEnd, Write,
 };
 pub use derived::MAX_CELLS;
 pub use form::MAX_FORM_GROWTH;

@@ -310,9 +310,11 @@ impl Quantity {
         base * power
     }
 
+    /// Returns the sum or the difference.
+    ///
     /// # Errors
     /// The exponents are too far apart.
-    pub(crate) fn add(&self, other: &Quantity, subtract: bool) -> Result<Quantity, &'static str> {
+    pub fn add(&self, other: &Quantity, subtract: bool) -> Result<Quantity, &'static str> {
         let zero = self.unscaled == BigInt::ZERO;
         let format = if zero { other.format } else { self.format };
         let least = if self.big || other.big {

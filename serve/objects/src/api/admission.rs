@@ -3,6 +3,7 @@
 //! Objects are admitted as on a server: mutating policies, the strategy of the kind, validating policies. The client is
 //! the administrator of a cluster. A namespace that is not stored exists with its name as the only label.
 
+use super::plugins::Plugin;
 use super::served::Served;
 use super::{Api, Call};
 use crate::raw;
@@ -115,7 +116,7 @@ impl<'a> InStore<'_, 'a> {
     fn get(&self, gvk: &Gvk, namespace: &str, name: &str) -> Option<Value<'a>> {
         let served = self.api.of_kind(&gvk.api_version(), &gvk.kind)?;
         let stored = self.store.get(&Key::new(&served.id, namespace, name))?;
-        self.value(served, stored)
+        value_of(served, stored, self.arena)
     }
 
     /// A parameter, unless the request has read too many.
@@ -123,7 +124,7 @@ impl<'a> InStore<'_, 'a> {
         let length = stored.as_json().len();
         let left = self.left.get().and_then(|(count, bytes)| Some((count.checked_sub(1)?, bytes.checked_sub(length)?)));
         self.left.set(left);
-        left.and_then(|_| self.value(served, stored))
+        left.and_then(|_| value_of(served, stored, self.arena))
     }
 
     /// # Errors
@@ -136,13 +137,14 @@ impl<'a> InStore<'_, 'a> {
             ))
         })
     }
+}
 
-    fn value(&self, served: &Served, stored: &Arc<Stored>) -> Option<Value<'a>> {
-        let stored = served.read(stored).ok()?;
-        let (mut tape, arena) = (Tape::new(), Bump::new());
-        let value = value::parsed(stored.as_json(), &mut tape, &arena).ok()?;
-        Some(value.copy_into(self.arena))
-    }
+/// Returns a stored object in the version of a resource. `None` if its webhook does not convert it.
+pub(super) fn value_of<'a>(served: &Served, stored: &Arc<Stored>, arena: &'a Bump) -> Option<Value<'a>> {
+    let stored = served.read(stored).ok()?;
+    let (mut tape, memory) = (Tape::new(), Bump::new());
+    let value = value::parsed(stored.as_json(), &mut tape, &memory).ok()?;
+    Some(value.copy_into(arena))
 }
 
 impl<'a> Objects<'a> for InStore<'_, 'a> {
@@ -172,10 +174,10 @@ impl Call<'_> {
         self.policies.get_or_init(|| self.api.gate.policies(self.store, self.api)).as_deref()
     }
 
-    /// Returns the object of a write as mutating policies change it.
+    /// Returns the object of a write as plugins, mutating policies and webhooks change it.
     ///
     /// # Errors
-    /// A policy refuses the request.
+    /// One of them refuses the request.
     pub(super) fn mutated<'a>(
         &'a self,
         object: Value<'a>,
@@ -188,7 +190,7 @@ impl Call<'_> {
             return Ok(object);
         }
         let operation = if old.is_some() { Operation::Update } else { Operation::Create };
-        let mut object = object;
+        let mut object = self.plugged(object, old, arena)?;
         if let Some(policies) = self.policies() {
             let decide = |request: &Request<'a>, world: World<'_, 'a>| policies.get().mutate(request, world, arena);
             object = self.decided(operation, Some(object), old, is_dry_run, arena, decide)?.object.unwrap_or(object);
@@ -205,10 +207,10 @@ impl Call<'_> {
         Ok(changed?.unwrap_or(object))
     }
 
-    /// Judges a write with validating policies. Its object is as it will be stored.
+    /// Judges a write with plugins, validating policies and webhooks. Its object is as it will be stored.
     ///
     /// # Errors
-    /// A policy refuses the request.
+    /// One of them refuses the request.
     pub(super) fn policed<'a>(
         &'a self,
         operation: Operation,
@@ -217,6 +219,9 @@ impl Call<'_> {
         is_dry_run: bool,
         arena: &'a Bump,
     ) -> Result<(), Status> {
+        if let Some(object) = object {
+            self.plugins_allow(object, old, arena)?;
+        }
         if let Some(policies) = self.policies() {
             let decide = |request: &Request<'a>, world: World<'_, 'a>| policies.get().validate(request, world, arena);
             self.decided(operation, object, old, is_dry_run, arena, decide)?;
@@ -244,7 +249,7 @@ impl Call<'_> {
     /// The namespace does not exist (404), or is being deleted (403).
     pub(super) fn namespace_takes(&self, name: &str) -> Result<(), Status> {
         let namespace = self.path.namespace;
-        if !self.api.needs_namespaces || namespace.is_empty() {
+        if !self.has_plugin(Plugin::NamespaceLifecycle) || namespace.is_empty() {
             return Ok(());
         }
         let Some(stored) = self.api.object_at(self.store, &format!("/api/v1/namespaces/{namespace}")) else {

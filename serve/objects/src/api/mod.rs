@@ -10,6 +10,7 @@ mod delete;
 mod documents;
 mod escalation;
 mod load;
+mod plugins;
 mod pods;
 mod read;
 mod reply;
@@ -45,7 +46,7 @@ use reply::Shown;
 use served::Served;
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use strategy::Strategy;
@@ -55,6 +56,7 @@ pub use advice::Advisor;
 pub use collect::Todo;
 pub use definitions::Settled;
 pub use documents::Documents;
+pub use plugins::Plugin;
 pub use reply::MAX_LIST_GROWTH;
 pub use review::{Reviewed, Signer};
 pub use watch::{Watch, WatchEnd};
@@ -263,8 +265,8 @@ pub struct Api {
     hooks: Option<Arc<dyn Hooks>>,
     mutating: Arc<HookGate>,
     validating: Arc<HookGate>,
-    /// Whether objects are only created in namespaces that exist (upstream: the plugin `NamespaceLifecycle`).
-    needs_namespaces: bool,
+    /// The admission plugins that are on.
+    plugins: BTreeSet<Plugin>,
 }
 
 impl Api {
@@ -310,10 +312,15 @@ impl Api {
         self.hooks.is_some()
     }
 
-    /// Refuses to create objects in namespaces that do not exist or are being deleted.
+    /// Turns admission plugins on, and all others off. Without this, none is on.
     #[must_use]
-    pub fn with_namespace_lifecycle(self) -> Api {
-        Api { needs_namespaces: true, ..self }
+    pub fn with_plugins(self, plugins: impl IntoIterator<Item = Plugin>) -> Api {
+        Api { plugins: plugins.into_iter().collect(), ..self }
+    }
+
+    /// Returns whether an admission plugin is on.
+    pub fn has_plugin(&self, plugin: Plugin) -> bool {
+        self.plugins.contains(&plugin)
     }
 
     /// Signs the tokens of service accounts.

@@ -8,6 +8,7 @@ mod conversions;
 mod definitions;
 mod hooks;
 mod laws;
+mod plugins;
 mod policies;
 mod protobuf;
 mod released;
