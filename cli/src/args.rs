@@ -566,25 +566,29 @@ pub(crate) enum SmdCompat {
     /// As in Kubernetes 1.28 to 1.36
     #[value(name = "v6.3")]
     V63,
-    /// References to types also tell what is nullable; managedFields are read strictly
+    /// As in Kubernetes 1.37: references to types also tell what is nullable; managedFields are read strictly
     #[value(name = "v6.4")]
     V64,
+    /// As in Kubernetes 1.38: managedFields have other escapes and exponents
+    #[value(name = "v7.0")]
+    V70,
 }
 
 impl SmdCompat {
-    /// The release whose schemas are made.
+    /// The release whose schemas are made. Those of v7.0 are those of v6.4.
     pub(crate) fn of_schemas(self) -> kubeshape_convert::smd::SmdCompat {
         match self {
             SmdCompat::V63 => kubeshape_convert::smd::SmdCompat::V63,
-            SmdCompat::V64 => kubeshape_convert::smd::SmdCompat::V64,
+            SmdCompat::V64 | SmdCompat::V70 => kubeshape_convert::smd::SmdCompat::V64,
         }
     }
 
-    /// The release whose reading of managed fields is followed.
+    /// The release that reads and writes managed fields.
     pub(crate) fn of_fields(self) -> Compat {
         match self {
             SmdCompat::V63 => Compat::V63,
             SmdCompat::V64 => Compat::V64,
+            SmdCompat::V70 => Compat::V70,
         }
     }
 }

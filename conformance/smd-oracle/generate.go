@@ -94,6 +94,8 @@ func generate(seed int64, numbers []int, what []string, out *bufio.Writer, bubbl
 				records = drawTyped(name, random, s)
 			case "sets":
 				records = drawSets(name, random)
+			case "odd":
+				records = drawOdd(name, random)
 			default:
 				err = fmt.Errorf("generate: unknown records %q", kind)
 			}

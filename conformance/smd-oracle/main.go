@@ -24,7 +24,7 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"generate", "generate [-seed S] [-count N | -only I,J] [-what ssa,typed,sets] [-patience N]", runGenerate},
+		{"generate", "generate [-seed S] [-count N | -only I,J] [-what ssa,typed,sets,odd] [-patience N]", runGenerate},
 		{"scenario", "scenario [-update] [-answers FILE.ndjson.gz] FILE…", runScenario},
 		{"bench", "bench [-time 1s] [-only WORD] FOLDER", runBench},
 		{"bench-inputs", "bench-inputs FOLDER OUT", runBenchInputs},

@@ -6,7 +6,8 @@ use kubeshape_conformance::oracle::Other;
 use kubeshape_conformance::plan::Plan;
 use kubeshape_conformance::table::Table;
 use kubeshape_conformance::{
-    AREAS, BaseFolder, changes, clients, compare, generated, has_records, judged, mutated, operators, own, types,
+    AREAS, BaseFolder, changes, clients, compare, generated, has_records, judged, mutated, operators, oracle, own, smd,
+    types,
 };
 use kubeshape_validate::Release;
 use rayon::prelude::*;
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: kubeshape-conformance [AREA…] [--json] [--all]
        kubeshape-conformance generated [--count N] [--seed S] [--json] [--all]
+       kubeshape-conformance smd-7 [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance judged [--kubernetes RELEASE] [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance mutated [--kubernetes RELEASE] [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance changes [--count N] [--seed S] [--json] [--all]
@@ -47,6 +49,8 @@ areas:
   policies    what admission policies and match conditions make of requests, and what is said of them
   corpus      the libraries' answers for the project's own corpus (needs no folder)
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
+  smd-7       the answers of structured-merge-diff 7, which Kubernetes 1.38 will use, for generated sets and sequences
+              (needs Go and its module proxy, and no folder)
   judged      the libraries' verdicts on generated expressions, definitions and objects (needs Go, and no folder)
   mutated     what kube-apiserver's own code makes of changed objects of built-in kinds (needs Go, and recorded answers)
   changes     what is said of changed definitions, held against what the libraries accept (needs Go; without folders
@@ -56,11 +60,11 @@ areas:
   kubectl     recorded commands about objects, run again by the kubectl of this machine against `kubeshape serve
               --objects`
   operators   suites of controller-runtime and of operators over `kubeshape envtest` (needs Go and its module proxy)
-Without areas: all but the last nine, as far as the folders hold them.
+Without areas: all but the last ten, as far as the folders hold them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
-           server-side apply five for every two. In the area `judged`: how many expressions, half as many objects, and
+           server-side apply five for every two. In the area `smd-7`: how many sequences. In the area `judged`: how many expressions, half as many objects, and
            a quarter as many generated and changed definitions. In the area `mutated`: how many requests. In the area `changes`: how many generated pairs, half
            as many changed real definitions, and with fewer than 2000 that share of the real pairs
 --seed S   where generating begins (1)
@@ -142,6 +146,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
                 || [
                     "corpus",
                     "generated",
+                    "smd-7",
                     "judged",
                     "mutated",
                     "changes",
@@ -225,6 +230,7 @@ fn table_of(
             None => Err(missing_folders()),
         },
         "generated" => generated::compare(&arguments.generated, known),
+        "smd-7" => smd::compare_7(&arguments.generated, &oracle::target(), known),
         "judged" => judged::compare(&arguments.generated, arguments.other("oracle")?.as_ref(), known),
         "types" => types::compare(arguments.other(types::FOLDER)?, known),
         "changes" => changes::compare(&arguments.generated, known),

@@ -2,6 +2,7 @@
 //! scenarios and for generated sequences, which belong to other areas.
 
 use crate::known::Known;
+use crate::plan::Plan;
 use crate::table::{Table, Verdict};
 use kubeshape_conformance_smd as smd;
 use std::path::Path;
@@ -32,8 +33,22 @@ pub fn scenarios(table: &mut Table) -> Result<(), String> {
 /// # Errors
 /// Go is not installed, or the program fails.
 pub fn generated(seed: u64, count: u64, folder: &Path, table: &mut Table) -> Result<(), String> {
-    let program = smd::generated::build(folder)?;
-    smd::generated::replay(&program, seed, count, &mut |row, name, found, _| {
+    replayed(&smd::generated::build(folder)?, seed, count, table)
+}
+
+/// Area `smd-7`: generated values, sets and sequences, answered by structured-merge-diff 7, which Kubernetes 1.38 will
+/// use.
+///
+/// # Errors
+/// Go is not installed or cannot download its release 1.27, or the program fails.
+pub fn compare_7(plan: &Plan, folder: &Path, known: Known) -> Result<Table, String> {
+    let mut table = Table::new("smd-7", known);
+    replayed(&smd::generated::build_7(folder)?, plan.seed, plan.count, &mut table)?;
+    Ok(table)
+}
+
+fn replayed(program: &smd::generated::Program, seed: u64, count: u64, table: &mut Table) -> Result<(), String> {
+    smd::generated::replay(program, seed, count, &mut |row, name, found, _| {
         let row = row.replacen("generated ", "smd ", 1);
         table.add(&row, name, verdict(found));
     })

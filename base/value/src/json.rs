@@ -1,6 +1,6 @@
 //! Values as JSON, as upstream writes them into field sets (`value.ToJSON`).
 
-use crate::Value;
+use crate::{Compat, Value};
 use kubeshape_yaml::go::escape::{self, Escape, GoQuoted};
 use kubeshape_yaml::go::number;
 use std::fmt;
@@ -12,7 +12,7 @@ pub struct NotFinite;
 
 impl Value<'_> {
     /// Appends the value as compact JSON, keys in order, `<`, `>`, `&`, U+2028 and U+2029 escaped, and exponents
-    /// of at least two digits.
+    /// of at least two digits, as versions 6 of structured merge diff do.
     ///
     /// # Errors
     /// A float is not finite. The bytes written before it are kept.
@@ -26,13 +26,33 @@ impl Value<'_> {
     /// # Ok::<(), kubeshape_value::NotFinite>(())
     /// ```
     pub fn write_json(self, out: &mut Vec<u8>) -> Result<(), NotFinite> {
-        self.write(out, Escape::IteratorHtml, |n, out| {
-            if !n.is_finite() {
-                return Err(NotFinite);
-            }
-            number::write_iterator(n, out);
-            Ok(())
-        })
+        self.write_json_as(Compat::V64, out)
+    }
+
+    /// Appends the value as compact JSON, as one version of structured merge diff does, see [`Compat`].
+    ///
+    /// # Errors
+    /// A float is not finite. The bytes written before it are kept.
+    ///
+    /// # Example: what version 7 changes
+    /// ```
+    /// use kubeshape_value::{Compat, Value};
+    /// let mut out = Vec::new();
+    /// let items = [Value::Float(1e-7), Value::String("<")];
+    /// Value::List(&items).write_json_as(Compat::V64, &mut out)?;
+    /// assert_eq!(out, br#"[1e-07,"\u003c"]"#);
+    /// out.clear();
+    /// Value::List(&items).write_json_as(Compat::V70, &mut out)?;
+    /// assert_eq!(out, br#"[1e-7,"<"]"#);
+    /// # Ok::<(), kubeshape_value::NotFinite>(())
+    /// ```
+    pub fn write_json_as(self, compat: Compat, out: &mut Vec<u8>) -> Result<(), NotFinite> {
+        let finite = |n: f64| if n.is_finite() { Ok(n) } else { Err(NotFinite) };
+        if compat >= Compat::V70 {
+            self.write(out, Escape::Plain, |n, out| finite(n).map(|n| number::write_json(n, out)))
+        } else {
+            self.write(out, Escape::IteratorHtml, |n, out| finite(n).map(|n| number::write_iterator(n, out)))
+        }
     }
 
     /// Appends the value as Go's `encoding/json` writes it: compact, keys in order. [`Value::write_json`] escapes and

@@ -7,18 +7,23 @@ use crate::{Bump, Map, Value};
 /// The maximum nesting of JSON, and the maximum length of the paths of a set, in levels.
 pub const MAX_DEPTH: usize = 512;
 
-/// The version of structured merge diff whose reading of JSON is followed.
-///
-/// The versions differ in one thing: the handling of data after the first JSON value of a path element, of a field set
-/// or of a value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// The version of structured merge diff whose JSON is read and written: path elements, field sets and values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Compat {
-    /// Version 6.3.3, used by the API server 1.36: such data is ignored.
+    /// Version 6.3.3, used by the API server 1.36: data after the first JSON value is ignored.
     V63,
-    /// Version 6.4.2: such data is an error.
+    /// Version 6.4.2, used by the API server 1.37: such data is an error.
     #[default]
     V64,
+    /// Version 7.0.0, which the API server 1.38 will use. It reads and writes with `encoding/json/v2`: only JSON is
+    /// accepted, and strings are escaped only where JSON requires it. Floats have the shortest exponent (`1e-7`).
+    V70,
 }
+
+/// The error for what is not a number, or a number that is too large.
+const NO_NUMBER: &str = "no number";
+/// The error for a control character that is not escaped.
+const CONTROL: &str = "a control character in a string";
 
 /// The error for a string that is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,10 +36,11 @@ pub struct JsonError {
 }
 
 impl<'a> Value<'a> {
-    /// Reads JSON (upstream `value.FromJSON`). Every number becomes a float. Of repeated keys, the last is used.
+    /// Reads JSON (upstream `value.FromJSON`). Every number becomes a float. Of repeated keys, the last is used. Half of
+    /// a surrogate pair becomes U+FFFD.
     ///
-    /// Like upstream, this accepts more than JSON: `null` as a key that is not the first of its object, which is then
-    /// `""`; control characters in a string after an escape; and half of a surrogate pair, which becomes U+FFFD.
+    /// Like upstream, this accepts more than JSON before [`Compat::V70`]: `null` as a key that is not the first of its
+    /// object, which is then `""`; control characters in a string after an escape; and a plus after a minus.
     ///
     /// # Errors
     /// The string is not JSON, nests deeper than [`MAX_DEPTH`], or has a number beyond the range of a double.
@@ -48,9 +54,9 @@ impl<'a> Value<'a> {
     /// assert_eq!(Value::read_json("1 2", &arena, Compat::V64).unwrap_err().at, 2);
     /// ```
     pub fn read_json(text: &'a str, arena: &'a Bump, compat: Compat) -> Result<Value<'a>, JsonError> {
-        let mut reader = Reader::new(text, arena);
+        let mut reader = Reader::new(text, arena, compat);
         let value = reader.value()?;
-        reader.finish(compat)?;
+        reader.finish()?;
         Ok(value)
     }
 }
@@ -72,14 +78,20 @@ pub struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    compat: Compat,
     arena: &'a Bump,
 }
 
 impl<'a> Reader<'a> {
     /// Creates a reader at the start of `text`.
     #[inline]
-    pub fn new(text: &'a str, arena: &'a Bump) -> Self {
-        Reader { text, at: 0, depth: 0, arena }
+    pub fn new(text: &'a str, arena: &'a Bump, compat: Compat) -> Self {
+        Reader { text, at: 0, depth: 0, compat, arena }
+    }
+
+    /// Returns whether only JSON is accepted.
+    fn is_strict(&self) -> bool {
+        self.compat >= Compat::V70
     }
 
     /// Returns an error at the current position.
@@ -133,10 +145,10 @@ impl<'a> Reader<'a> {
     /// Checks what follows the value.
     ///
     /// # Errors
-    /// More data follows, and `compat` does not ignore it.
+    /// More data follows, and the version does not ignore it.
     #[inline]
-    pub fn finish(&mut self, compat: Compat) -> Result<(), JsonError> {
-        if compat == Compat::V64 && self.token().is_some() {
+    pub fn finish(&mut self) -> Result<(), JsonError> {
+        if self.compat >= Compat::V64 && self.token().is_some() {
             return self.fail("unexpected data after the JSON value");
         }
         Ok(())
@@ -216,7 +228,7 @@ impl<'a> Reader<'a> {
     pub fn name(&mut self) -> Result<&'a str, JsonError> {
         match self.token() {
             // Only after a comma: upstream reads keys as strings, which may be null.
-            Some(b'n') => self.word("null", ""),
+            Some(b'n') if !self.is_strict() => self.word("null", ""),
             _ => self.string(),
         }
     }
@@ -236,7 +248,7 @@ impl<'a> Reader<'a> {
                 Ok(text)
             }
             Some(b'\\') => self.escaped(from),
-            Some(_) => self.fail("a control character in a string"),
+            Some(_) => self.fail(CONTROL),
             None => self.fail("a string without end"),
         }
     }
@@ -377,7 +389,7 @@ impl<'a> Reader<'a> {
         if self.goes_on(b"\\\"") { self.text.get(from..to) } else { None }
     }
 
-    /// Reads the rest of a string from an escape on. Control characters are no longer rejected.
+    /// Reads the rest of a string from an escape on. From here on, only strict readers reject control characters.
     fn escaped(&mut self, from: usize) -> Result<&'a str, JsonError> {
         let bytes = self.text.as_bytes();
         let mut out = String::with_capacity(64);
@@ -395,6 +407,7 @@ impl<'a> Reader<'a> {
                     self.escape(&mut out)?;
                     from = self.at;
                 }
+                Some(byte) if *byte < 0x20 && self.is_strict() => return self.fail(CONTROL),
                 Some(_) => {
                     self.at += 1;
                     self.plain();
@@ -405,7 +418,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads what follows a backslash. Half of a surrogate pair also consumes the next escape, whether or not that is
-    /// the other half.
+    /// the other half, except in strict readers.
     fn escape(&mut self, out: &mut String) -> Result<(), JsonError> {
         let c = match self.byte() {
             Some(b'u') => {
@@ -419,8 +432,14 @@ impl<'a> Reader<'a> {
                     out.push(char::REPLACEMENT_CHARACTER);
                     return Ok(());
                 }
+                let before = self.at;
                 self.at += 2;
                 let second = self.unit()?;
+                if self.is_strict() && !(unit < 0xdc00 && (0xdc00..0xe000).contains(&second)) {
+                    self.at = before;
+                    out.push(char::REPLACEMENT_CHARACTER);
+                    return Ok(());
+                }
                 if unit < 0xdc00 && (0xdc00..0xe000).contains(&second) {
                     char::from_u32(0x1_0000 + ((unit - 0xd800) << 10) + (second - 0xdc00))
                 } else {
@@ -494,6 +513,8 @@ impl<'a> Reader<'a> {
         match self.token() {
             Some(b'[') => self.array(Self::skip),
             Some(b'{') => self.object(|reader, _| reader.skip()),
+            // Strict readers do not convert what they skip, so a number may be too large.
+            Some(b'-' | b'0'..=b'9') if self.is_strict() => self.literal().map(drop),
             _ => self.value().map(drop),
         }
     }
@@ -536,8 +557,14 @@ impl<'a> Reader<'a> {
         self.any_number()
     }
 
-    /// Reads any number. As upstream, a plus may follow the minus.
+    /// Reads any number.
     fn any_number(&mut self) -> Result<f64, JsonError> {
+        let number = self.literal()?;
+        if number.is_finite() { Ok(number) } else { self.fail(NO_NUMBER) }
+    }
+
+    /// Reads any number, which may be infinite. As upstream, a plus may follow the minus, except in strict readers.
+    fn literal(&mut self) -> Result<f64, JsonError> {
         let negative = self.byte() == Some(b'-');
         self.at += usize::from(negative);
         let from = self.at;
@@ -547,14 +574,15 @@ impl<'a> Reader<'a> {
         let digits = self.text.get(from..self.at).unwrap_or_default();
         let number = match digits.as_bytes() {
             [b'-' | b'.', ..] | [b'0', b'0'..=b'9', ..] => None,
+            [b'+', ..] if self.is_strict() => None,
             bytes => match bytes.iter().position(|byte| *byte == b'.') {
                 Some(dot) if !bytes.get(dot + 1).is_some_and(u8::is_ascii_digit) => None,
-                _ => digits.parse::<f64>().ok().filter(|n| n.is_finite()),
+                _ => digits.parse::<f64>().ok(),
             },
         };
         match number {
             Some(n) => Ok(if negative { -n } else { n }),
-            None => self.fail("no number"),
+            None => self.fail(NO_NUMBER),
         }
     }
 }

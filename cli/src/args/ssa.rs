@@ -33,9 +33,10 @@ pub(crate) struct TypeArgs {
 
     /// Release of structured-merge-diff to follow [default: that of the release of Kubernetes]
     ///
-    /// The releases differ in two ways. v6.3, which Kubernetes uses up to 1.36, ignores text after the JSON of a key or
-    /// a value in managedFields, as in k:{"a":1}x; v6.4 rejects such managedFields. With v6.4, references to types in
-    /// schemas that are made from CustomResourceDefinitions and OpenAPI documents also tell whether they are nullable.
+    /// v6.3, which Kubernetes uses up to 1.36, ignores text after the JSON of a key or a value in managedFields, as in
+    /// k:{"a":1}x. v6.4, which 1.37 uses, rejects such managedFields; references to types in schemas that are made from
+    /// CustomResourceDefinitions and OpenAPI documents also tell whether they are nullable. v7.0, which 1.38 will use,
+    /// writes <, >, & and small numbers in managedFields in another way, and accepts only JSON in them.
     #[arg(long, value_name = "RELEASE")]
     pub(crate) smd_compat: Option<SmdCompat>,
 

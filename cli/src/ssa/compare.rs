@@ -14,6 +14,7 @@ use kubeshape_registry::locate::Paths;
 use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::{DisplayPath, PathElement, Set, SetError};
 use kubeshape_smd::typed::{Comparison, Duplicates};
+use kubeshape_smd::value::Compat;
 use kubeshape_yaml::json;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -152,7 +153,7 @@ fn compared<'a>(
             return None;
         }
     };
-    match sets(&comparison) {
+    match sets(&comparison, registry.settings().compat) {
         Ok(sets) => Some((changes(&a, &b, &comparison, session), sets)),
         Err(error) => {
             unwritable(&a, &error, session);
@@ -162,12 +163,12 @@ fn compared<'a>(
 }
 
 /// Returns `"added":{…},"modified":{…},"removed":{…}`.
-fn sets(comparison: &Comparison<'_>) -> Result<Vec<u8>, SetError> {
+fn sets(comparison: &Comparison<'_>, compat: Compat) -> Result<Vec<u8>, SetError> {
     let mut out = Vec::new();
     for how in How::ALL {
         let comma = if out.is_empty() { "" } else { "," };
         out.extend_from_slice(format!("{comma}\"{}\":", how.name()).as_bytes());
-        how.of(comparison).write_json(&mut out)?;
+        how.of(comparison).write_json_as(compat, &mut out)?;
     }
     Ok(out)
 }

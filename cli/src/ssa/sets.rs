@@ -92,7 +92,7 @@ pub(crate) fn fieldset(args: &FieldsetArgs, session: &mut Session<'_>) -> Result
             line = object.begin_json();
             line.extend_from_slice(b",\"fields\":");
         }
-        if let Err(error) = set.write_json(&mut line) {
+        if let Err(error) = set.write_json_as(registry.settings().compat, &mut line) {
             unwritable(object, &error, session);
             continue;
         }

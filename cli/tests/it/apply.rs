@@ -332,6 +332,18 @@ fn text_after_a_key_is_ignored_by_one_release_and_refused_by_the_other() {
 }
 
 #[test]
+fn version_7_writes_owners_without_escapes_of_html() {
+    let folder = folder();
+    folder.write("config.yaml", config("names: [\"<&\"]"));
+    let run = |release: &str| folder.run(&format!("apply {REQUEST} config.yaml {release}")).out;
+    assert!(run("").contains(r"\u003c\u0026"), "{}", run(""));
+    let newer = run("--smd-compat v7.0");
+    assert!(newer.contains(r#""<&""#) && !newer.contains("u003c"), "{newer}");
+    let sets = |release: &str| folder.run(&format!("fieldset --schemas crd.yaml config.yaml {release}")).out;
+    assert!(sets("").contains(r"u003c") && !sets("--smd-compat v7.0").contains("u003c"));
+}
+
+#[test]
 fn errors_are_reported_in_the_order_of_the_file() {
     let run = apply(&config("zz: 1\n  replicas: x\n  names: [b, 1]\n  args: 5"), "");
     let places: Vec<&str> = run.err.lines().filter_map(|line| line.trim().strip_prefix("--> ")).collect();

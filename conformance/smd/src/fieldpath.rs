@@ -5,6 +5,7 @@ use kubeshape_smd::fieldpath::{
     DisplayPath, ElementError, ElementMatcher, Filter, ManagedFields, Matcher, PathElement, Set, SetBuilder,
     VersionedSet,
 };
+use kubeshape_smd::value::Compat;
 use kubeshape_smd::{Bump, ToValue as _};
 use serde_json::Value as Json;
 use std::cmp::Ordering;
@@ -18,7 +19,7 @@ fn replay(kind: &str, record: &Json, schemas: &Schemas, arena: &Bump) -> Result<
     let set = |name: &str| set_of(arena.alloc(record[name].clone()), arena);
     let result = |found: Set<'_>| Ok(Verdict::of("result", &text(set("result")?), &text(found)));
     match kind {
-        "set.fromJSON" => from_json(record, arena),
+        "set.fromJSON" => from_json(record, schemas.compat, arena),
         "set.toJSON" => {
             let mut builder = SetBuilder::new(arena);
             for path in list(&record["members"]) {
@@ -79,13 +80,13 @@ fn replay(kind: &str, record: &Json, schemas: &Schemas, arena: &Bump) -> Result<
             let found = managers_of(&record["lhs"], arena)?.difference(&rhs, arena);
             Ok(Verdict::of("result", &managers_of(&record["result"], arena)?, &found))
         }
-        "sets" => pair(record, arena),
+        "sets" => pair(record, schemas.compat, arena),
         _ => Err(format!("unknown kind {kind:?}")),
     }
 }
 
 /// Compares a pair of sets, and all operations on them.
-fn pair(record: &Json, arena: &Bump) -> Result<Verdict, String> {
+fn pair(record: &Json, compat: Compat, arena: &Bump) -> Result<Verdict, String> {
     let (lhs, rhs) = (set_of(&record["lhs"], arena)?, set_of(&record["rhs"], arena)?);
     let mut verdict = Verdict::Equal;
     for (name, found) in [
@@ -97,7 +98,8 @@ fn pair(record: &Json, arena: &Bump) -> Result<Verdict, String> {
         ("recursiveDifference", lhs.recursive_difference(rhs, arena)),
         ("leaves", lhs.leaves(arena)),
     ] {
-        verdict = verdict.and(|| Verdict::of(name, &record[name].as_str().map(str::to_owned), &text(found)));
+        verdict = verdict
+            .and(|| Verdict::of(name, &record[name].as_str().map(str::to_owned), &found.to_json_as(compat).ok()));
     }
     verdict = verdict
         .and(|| Verdict::of("equal", &record["equal"].as_bool(), &Some(lhs == rhs)))
@@ -131,8 +133,8 @@ fn pair(record: &Json, arena: &Bump) -> Result<Verdict, String> {
     Ok(verdict)
 }
 
-fn from_json(record: &Json, arena: &Bump) -> Result<Verdict, String> {
-    let read = Set::read_json(record["input"].as_str().unwrap_or_default().as_bytes(), arena);
+fn from_json(record: &Json, compat: Compat, arena: &Bump) -> Result<Verdict, String> {
+    let read = Set::read_json_as(record["input"].as_str().unwrap_or_default().as_bytes(), compat, arena);
     Ok(match (read, record["error"].as_str()) {
         (Ok(found), None) => Verdict::of("set", &text(set_of(&record["set"], arena)?), &text(found)),
         (Err(_), Some(_)) => Verdict::Equal,

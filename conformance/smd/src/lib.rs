@@ -7,6 +7,7 @@ pub mod fieldpath;
 pub mod generated;
 pub mod managed;
 pub mod merge;
+pub mod odd;
 pub mod own;
 mod read;
 pub mod schema;
@@ -89,6 +90,7 @@ pub fn replay_record(file: &str, record: &Json, schemas: &Schemas, report: &mut 
     match kind.split('.').next().unwrap_or_default() {
         "schema" => one(schema::compare(kind, record, schemas)),
         "value" => one(value::compare(kind, record)),
+        "odd" => one(odd::compare(kind, record, schemas.compat)),
         "set" | "element" | "path" | "managers" | "sets" => one(fieldpath::compare(kind, record, schemas)),
         "typed" | "comparison" | "validate" => one(typed::compare(kind, record, schemas)),
         "testcase" | "updater" | "conflicts" => one(merge::compare(kind, record, schemas)),

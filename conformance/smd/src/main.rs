@@ -1,10 +1,12 @@
-//! `cargo run --release -p kubeshape-conformance-smd [-- [--stdin | --generate COUNT] WORD…]` prints the rows whose
-//! names contain a word, with the first differences of each. With `--stdin`, the records of the Go program come from
-//! standard input; with `--generate`, the Go program answers `COUNT` generated sequences and calls.
+//! `cargo run --release -p kubeshape-conformance-smd [-- [--stdin | --generate COUNT] [--seven] WORD…]` prints the rows
+//! whose names contain a word, with the first differences of each. With `--stdin`, the records of the Go program come
+//! from standard input; with `--generate`, the Go program answers `COUNT` generated sequences and calls. With `--seven`,
+//! the answers are those of structured-merge-diff 7.
 //! `kubeshape-conformance smd` prints the whole table.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use kubeshape_conformance_smd::{Verdict, generated, replay};
+use kubeshape_smd::value::Compat;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -33,10 +35,12 @@ impl Rows {
 fn main() -> ExitCode {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let stdin = words.iter().any(|word| word == "--stdin");
-    words.retain(|word| word != "--stdin");
+    let seven = words.iter().any(|word| word == "--seven");
+    words.retain(|word| word != "--stdin" && word != "--seven");
     let generate =
         words.iter().position(|word| word == "--generate").map(|at| words.drain(at..words.len().min(at + 2)));
     let generate = generate.map(|mut given| given.nth(1).unwrap_or_default());
+    let compat = if seven { Compat::V70 } else { Compat::default() };
     let mut rows = Rows::default();
     let mut report = |row: &str, name: &str, verdict, _: &_| rows.add(row, name, verdict);
     let replayed = if let Some(count) = generate {
@@ -44,10 +48,11 @@ fn main() -> ExitCode {
             eprintln!("--generate wants a number, found {count:?}");
             return ExitCode::from(2);
         };
-        generated::build(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"))
-            .and_then(|program| generated::replay(&program, 1, count, &mut report))
+        let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
+        let program = if seven { generated::build_7(&target) } else { generated::build(&target) };
+        program.and_then(|program| generated::replay(&program, 1, count, &mut report))
     } else if stdin {
-        generated::replay_lines(std::io::stdin().lock(), "generated", &mut report)
+        generated::replay_lines(std::io::stdin().lock(), "generated", compat, &mut report)
     } else {
         let Some(golden) = std::env::var_os("KUBESHAPE_GOLDEN") else {
             eprintln!("set KUBESHAPE_GOLDEN to the folder of recorded answers");

@@ -2,6 +2,7 @@
 
 use crate::Verdict;
 use crate::generated::replay_lines;
+use kubeshape_smd::value::Compat;
 use serde_json::Value as Json;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -19,5 +20,5 @@ pub fn file() -> PathBuf {
 pub fn replay(report: &mut dyn FnMut(&str, &str, Verdict, &Json)) -> Result<(), String> {
     let file = file();
     let packed = std::fs::File::open(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-    replay_lines(BufReader::new(flate2::read::MultiGzDecoder::new(packed)), "scenarios", report)
+    replay_lines(BufReader::new(flate2::read::MultiGzDecoder::new(packed)), "scenarios", Compat::default(), report)
 }

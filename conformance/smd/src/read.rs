@@ -2,6 +2,7 @@
 
 use kubeshape_smd::fieldpath::Set;
 use kubeshape_smd::typed::{Type, TypedValue, Types};
+use kubeshape_smd::value::Compat;
 use kubeshape_smd::{Bump, ToValue as _, schema};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::Value as Json;
@@ -30,9 +31,16 @@ pub struct Schemas {
     types: BTreeMap<String, Types>,
     /// Why the others could not be read.
     unread: BTreeMap<String, String>,
+    /// The release of structured-merge-diff that answered.
+    pub compat: Compat,
 }
 
 impl Schemas {
+    /// Returns no schemas, of a release of structured-merge-diff.
+    pub fn of(compat: Compat) -> Schemas {
+        Schemas { compat, ..Schemas::default() }
+    }
+
     /// Reads the schemas of a folder.
     ///
     /// # Errors

@@ -54,6 +54,7 @@ fn replay(record: &Json, schemas: &Schemas, report: &mut dyn FnMut(usize, Verdic
         let filters = reset.iter().filter(|(at, of, _)| (*at, *of) == (version, subresource));
         let manager = FieldManager::new(Gvk::new(version, kind), &kinds, &versions)
             .subresource(subresource)
+            .compat(schemas.compat)
             .reset_fields(filters.map(|(version, _, filter)| (*version, filter.clone())).collect());
         let manager = arena.alloc(manager);
         let (found, verdict) = answer(manager, op, before, time(&op["time"])?, &arena);

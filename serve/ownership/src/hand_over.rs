@@ -10,6 +10,7 @@ use crate::words::Style;
 use kubeshape_registry::{Error, Kind, Object, Operation, Registry, Time, WriteOptions};
 use kubeshape_smd::fieldpath::{PathElement, Set, SetBuilder};
 use kubeshape_smd::managed::{LAST_APPLIED, entries, upgrade};
+use kubeshape_smd::value::Compat;
 use kubeshape_smd::{Bump, ToValue, Value};
 use serde_json::{Value as Json, json};
 
@@ -231,7 +232,7 @@ pub fn hand_over(
             list.iter().map(|entry| if of(entry) { Some(Wanted::Below(fields)) } else { None }).collect()
         }
         Goal::MigrateClientSide { from, to } => {
-            let Some((edits, moved)) = migrated(live, &list, from, to, &arena)? else { return Ok(None) };
+            let Some((edits, moved)) = migrated(registry, live, &list, from, to, &arena)? else { return Ok(None) };
             return finish(registry, live, config, goal, (&list, &edits, &[]), moved, now);
         }
         Goal::Resolve { to, from } => {
@@ -404,16 +405,18 @@ type Migrated = (Vec<Edit>, Vec<Moved>);
 
 /// Returns what `csaupgrade` makes of each entry; `None` if it changes nothing.
 fn migrated(
+    registry: &Registry,
     live: &Object,
     list: &[Json],
     from: &[String],
     to: &str,
     arena: &Bump,
 ) -> Result<Option<Migrated>, HandOverError> {
+    let compat = registry.settings().compat;
     let object = live.to_value(arena);
     let mut names: Vec<&str> = from.iter().map(String::as_str).collect();
     if names.is_empty() {
-        names = annotated(object, arena);
+        names = annotated(object, compat, arena);
     }
     let is_from = |entry: &Json| {
         text(entry, "operation") == "Update"
@@ -424,7 +427,7 @@ fn migrated(
         return Ok(None);
     }
     let refused = |error: kubeshape_smd::fieldpath::SetError| Error::Refused { message: error.to_string(), code: 500 };
-    let after = upgrade::upgrade(object, &names, arena.alloc_str(to), "", arena).map_err(refused)?;
+    let after = upgrade::upgrade(object, &names, arena.alloc_str(to), "", compat, arena).map_err(refused)?;
     let after = crate::value::managed_fields(after).map(Value::to_serde).unwrap_or_default();
     let after = after.as_array().cloned().unwrap_or_default();
     let is_target = |entry: &Json| {
@@ -445,19 +448,18 @@ fn migrated(
             }
         });
     }
-    let registry = Registry::default();
     let moved = list.iter().filter(|entry| is_from(entry));
-    let moved = moved.map(|entry| self::moved(entry, set_of(entry, &registry, arena), arena)).collect();
+    let moved = moved.map(|entry| self::moved(entry, set_of(entry, registry, arena), arena)).collect();
     Ok(Some((edits, moved)))
 }
 
 /// Returns the managers that own the annotation of client-side apply, as kubectl finds them.
-fn annotated<'a>(object: Value<'a>, arena: &'a Bump) -> Vec<&'a str> {
+fn annotated<'a>(object: Value<'a>, compat: Compat, arena: &'a Bump) -> Vec<&'a str> {
     let path = ["metadata", "annotations", LAST_APPLIED].map(PathElement::FieldName);
     let mut annotation = SetBuilder::new(arena);
     annotation.insert(&path);
     let list = crate::value::managed_fields(object);
-    let owners = upgrade::find_owners(list, Operation::Update, annotation.finish(), arena);
+    let owners = upgrade::find_owners(list, Operation::Update, annotation.finish(), compat, arena);
     let mut names: Vec<&str> = Vec::new();
     for owner in owners {
         names.extend(owner.get("manager").and_then(Value::as_str).filter(|name| !names.contains(name)));

@@ -371,7 +371,8 @@ impl<'r> Planner<'r> {
             return Ok(live);
         };
         let manager = self.options.manager.as_str();
-        let upgraded = upgrade::upgrade(live, &[manager], manager, "", arena);
+        let compat = self.registry.settings().compat;
+        let upgraded = upgrade::upgrade(live, &[manager], manager, "", compat, arena);
         upgraded.map(Some).map_err(|error| Error::Refused { message: error.to_string(), code: 500 })
     }
 

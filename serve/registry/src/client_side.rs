@@ -125,9 +125,10 @@ impl Endpoint<'_> {
         let mut annotation = SetBuilder::new(arena);
         annotation.insert(&path);
         let annotation: Set<'a> = annotation.finish();
+        let compat = self.compat;
         let owners = |object: Value<'a>, operation| {
             let list = object.get("metadata").and_then(|metadata| metadata.get("managedFields"));
-            upgrade::find_owners(list, operation, annotation, arena)
+            upgrade::find_owners(list, operation, annotation, compat, arena)
         };
         if options.manager == SERVER_SIDE_MANAGER
             && let Some(text) = annotation_of(after)
@@ -141,7 +142,7 @@ impl Endpoint<'_> {
             names.extend(owner.get("manager").and_then(Value::as_str).filter(|name| !names.contains(name)));
         }
         let manager = arena.alloc_str(&options.manager);
-        let upgraded = upgrade::upgrade(after, &names, manager, "", arena).map_err(ClientSideError::Owners)?;
+        let upgraded = upgrade::upgrade(after, &names, manager, "", compat, arena).map_err(ClientSideError::Owners)?;
         if upgraded == after {
             return Ok(after);
         }

@@ -12,7 +12,7 @@ use kubeshape_schema::field::Path;
 use kubeshape_smd::fieldpath::{Filter, PathElement, Set, SetBuilder};
 use kubeshape_smd::managed::{self, FieldManager, Gvk, ObjectConverter};
 use kubeshape_smd::merge::ConvertError;
-use kubeshape_smd::value::Map;
+use kubeshape_smd::value::{Compat, Map};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_validate::object::{Malformed, Resource, Root, coerce, prune};
 
@@ -65,6 +65,8 @@ use kubeshape_validate::object::{Malformed, Resource, Root, coerce, prune};
 pub struct Endpoint<'r> {
     kind: &'r Kind,
     manager: FieldManager<'r>,
+    /// The release of structured-merge-diff that reads and writes managed fields.
+    pub(crate) compat: Compat,
     version: &'r str,
     /// The top-level fields that are reset.
     kept: &'static [&'static str],
@@ -112,9 +114,10 @@ impl Registry {
         }
         let versions: &'r Versions<'r> = arena.alloc(Versions { registry: self, gvk });
         let manager = FieldManager::new(gvk, self, objects.unwrap_or(versions)).subresource(subresource);
-        let manager = manager.compat(self.settings().compat).emptied(self.settings().emptied);
+        let compat = self.settings().compat;
+        let manager = manager.compat(compat).emptied(self.settings().emptied);
         let kept = kind.reset_fields(subresource);
-        let endpoint = Endpoint { kind, manager, version: gvk.api_version(), kept };
+        let endpoint = Endpoint { kind, manager, compat, version: gvk.api_version(), kept };
         let mut builder = SetBuilder::new(arena);
         for name in kept {
             builder.insert(&[PathElement::FieldName(name)]);

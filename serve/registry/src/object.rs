@@ -193,7 +193,7 @@ impl Object {
             api_version: owner.api_version.to_owned(),
             subresource: owner.subresource.to_owned(),
             time: owner.time,
-            fields: FieldSet::of(*fields),
+            fields: FieldSet::of(*fields, Compat::default()),
         };
         Ok(Ownership::new(&managed).all().iter().map(owner).collect())
     }
@@ -279,11 +279,12 @@ pub struct FieldSet {
 }
 
 impl FieldSet {
-    pub(crate) fn of(set: Set<'_>) -> FieldSet {
+    /// Creates a set as a version of structured-merge-diff writes it.
+    pub(crate) fn of(set: Set<'_>, compat: Compat) -> FieldSet {
         let text = set.to_string();
         let paths = if set.is_empty() { Vec::new() } else { text.split('\n').map(str::to_owned).collect() };
         // Only a number that is not finite has no JSON, and no object read from JSON contains one.
-        FieldSet { json: set.to_json().unwrap_or_default(), paths }
+        FieldSet { json: set.to_json_as(compat).unwrap_or_default(), paths }
     }
 
     /// Reads the `fieldsV1` of an entry of managed fields.
@@ -291,7 +292,7 @@ impl FieldSet {
     /// # Errors
     /// The string is not a set of fields.
     pub fn from_json(json: &str) -> Result<FieldSet, SetError> {
-        Ok(FieldSet::of(Set::read_json(json.as_bytes(), &Bump::new())?))
+        Ok(FieldSet::of(Set::read_json(json.as_bytes(), &Bump::new())?, Compat::default()))
     }
 
     /// Returns the set as `fieldsV1`.

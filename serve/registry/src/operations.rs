@@ -107,11 +107,8 @@ impl Registry {
         let left = self.typed(a, Duplicates::Allowed, &arena)?;
         let right = self.typed(b, Duplicates::Allowed, &arena)?;
         let found = left.compare(right, &arena).map_err(|error| self.incomparable(&error, a, b))?;
-        Ok(Comparison {
-            added: FieldSet::of(found.added),
-            modified: FieldSet::of(found.modified),
-            removed: FieldSet::of(found.removed),
-        })
+        let fields = |set| FieldSet::of(set, self.settings().compat);
+        Ok(Comparison { added: fields(found.added), modified: fields(found.modified), removed: fields(found.removed) })
     }
 
     /// Merges one object into another, without owners.
@@ -138,7 +135,7 @@ impl Registry {
         let set = typed
             .to_field_set(&arena)
             .map_err(|errors| self.invalid(&errors, self.kind(object.gvk()), object.gvk(), object.location(), false))?;
-        Ok(FieldSet::of(set))
+        Ok(FieldSet::of(set, self.settings().compat))
     }
 
     fn type_of_kind<'r>(&self, kind: &'r Kind) -> Result<Type<'r>, Error> {

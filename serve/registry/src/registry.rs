@@ -20,6 +20,9 @@ use std::sync::{Arc, OnceLock};
 
 pub use kubeshape_publish::{Profile, SmdCompat};
 
+/// The minor release from which on servers have structured-merge-diff 7.
+const STRUCTURED_MERGE_DIFF_7: u8 = 38;
+
 /// Settings for reading definitions and managed fields.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -27,7 +30,7 @@ pub struct Settings {
     pub base: Option<Base>,
     /// The release of structured-merge-diff that the types follow.
     pub smd_compat: SmdCompat,
-    /// The release of structured-merge-diff that reads the managed fields of objects.
+    /// The release of structured-merge-diff that reads and writes the managed fields of objects.
     pub compat: Compat,
     /// How lists and maps are handled that an apply empties.
     pub emptied: Emptied,
@@ -43,15 +46,21 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the settings of a server of a release.
+    /// Returns the settings of a server of a release. Of a release whose rules are unknown ([`Release::of_minor`]),
+    /// they are those of the newest one, with its own structured-merge-diff.
     pub fn of(release: Release) -> Settings {
         let is_new = Change::StructuredMergeDiff64.is_in(release);
+        let compat = match release {
+            release if release.since(STRUCTURED_MERGE_DIFF_7) => Compat::V70,
+            _ if is_new => Compat::V64,
+            _ => Compat::V63,
+        };
         Settings {
             base: None,
             smd_compat: if is_new { SmdCompat::V64 } else { SmdCompat::V63 },
-            compat: if is_new { Compat::V64 } else { Compat::V63 },
+            compat,
             emptied: if release.faulty_patch().is_some() { Emptied::Kept } else { Emptied::Null },
-            release,
+            release: release.clamp(Release::OLDEST, Release::NEWEST),
         }
     }
 

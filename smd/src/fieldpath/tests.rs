@@ -4,13 +4,13 @@ use crate::value::{Compat, Map, Value};
 
 fn rewritten(text: &str, compat: Compat) -> Result<String, SetError> {
     let arena = Bump::new();
-    Set::read_json_as(text.as_bytes(), compat, &arena)?.to_json()
+    Set::read_json_as(text.as_bytes(), compat, &arena)?.to_json_as(compat)
 }
 
 fn element(text: &str, compat: Compat) -> Result<String, ElementError> {
     let arena = Bump::new();
     let mut out = Vec::new();
-    PathElement::parse_as(text, compat, &arena)?.write(&mut out).expect("what was read is finite");
+    PathElement::parse_as(text, compat, &arena)?.write_as(compat, &mut out).expect("what was read is finite");
     Ok(String::from_utf8(out).expect("elements are text"))
 }
 
@@ -74,6 +74,51 @@ fn data_after_a_value_is_refused_or_ignored() {
     }
     assert!(rewritten(r#"{"f:a":{}} {}"#, Compat::V64).is_err());
     assert_eq!(rewritten(r#"{"f:a":{}} {}"#, Compat::V63).as_deref(), Ok(r#"{"f:a":{}}"#));
+}
+
+#[test]
+fn version_7_writes_less_escapes_and_shorter_exponents() {
+    for (text, old, new) in [
+        (r#"k:{"<":"<>&"}"#, r#"k:{"<":"\u003c\u003e\u0026"}"#, r#"k:{"<":"<>&"}"#),
+        (r#"v:"\u2028\u2029""#, r#"v:"\u2028\u2029""#, "v:\"\u{2028}\u{2029}\""),
+        (r#"v:"\b\f\u001f\u007f""#, "v:\"\\u0008\\u000c\\u001f\u{7f}\"", "v:\"\\b\\f\\u001f\u{7f}\""),
+        (r#"v:["<",{"a":1e-7}]"#, r#"v:["\u003c",{"a":1e-07}]"#, r#"v:["<",{"a":1e-7}]"#),
+        ("v:-1e-9", "v:-1e-09", "v:-1e-9"),
+        ("v:1e30", "v:1e+30", "v:1e+30"),
+        ("v:-0", "v:-0", "v:-0"),
+        // Half of a surrogate pair no longer consumes the next escape.
+        (r#"v:"\ud83d\n\ud83d\u0041""#, "v:\"\u{fffd}\\n\u{fffd}A\"", "v:\"\u{fffd}\\n\u{fffd}A\""),
+        (r#"v:"\ud83d\ud83d\ude00""#, "v:\"\u{fffd}\u{fffd}\u{fffd}\"", "v:\"\u{fffd}\u{1f600}\""),
+    ] {
+        assert_eq!(element(text, Compat::V64).as_deref(), Ok(old), "{text}");
+        assert_eq!(element(text, Compat::V70).as_deref(), Ok(new), "{text}");
+    }
+    for (text, canonical) in [
+        (r#"{"k:{\"a\":\"<\"}":{"f:<\b":{}}}"#, r#"{"k:{\"a\":\"<\"}":{"f:<\b":{}}}"#),
+        (r#"{"v:1e-7":{".":{}},"v:\"\\b\"":{}}"#, r#"{"v:1e-7":{},"v:\"\\b\"":{}}"#),
+        // What is skipped is not converted.
+        (r#"{"f:a":{".":1e400}}"#, r#"{"f:a":{}}"#),
+        (r#"{"f:a":{"f:b":{}},"f:a":{}}"#, r#"{"f:a":{".":{},"f:b":{}}}"#),
+    ] {
+        assert_eq!(rewritten(text, Compat::V70).as_deref(), Ok(canonical), "{text}");
+    }
+    let arena = Bump::new();
+    let set = Set::read_json_as(br#"{"k:{\"a\":\"<\"}":{"v:1e-7":{}}}"#, Compat::V70, &arena).expect("a set");
+    let value = set.to_fields_v1_as(Compat::V70, &arena).expect("finite").to_serde();
+    assert_eq!(value, serde_json::json!({"k:{\"a\":\"<\"}": {"v:1e-7": {}}}));
+}
+
+#[test]
+fn version_7_accepts_only_json() {
+    for text in [r#"k:{"a":1,null:2}"#, "v:-+1", "v:-+01", "v:\"\\n\u{1}\"", "v:1 2", r#"k:{"a":1}x"#, "v:1e400"] {
+        assert!(matches!(element(text, Compat::V70), Err(ElementError::Content(_))), "{text}");
+    }
+    for text in [r#"{"f:a":{},null:{}}"#, r#"{"f:a":{}} {}"#, r#"{"f:a":{".":-+1}}"#, r#"{"f:a":{".":01}}"#] {
+        assert!(rewritten(text, Compat::V70).is_err(), "{text}");
+    }
+    for text in [r#"{"f:a":{},null:{}}"#, r#"{"f:a":{".":-+1}}"#] {
+        assert!(rewritten(text, Compat::V64).is_ok(), "{text}");
+    }
 }
 
 #[test]

@@ -123,10 +123,18 @@ pub fn decode_as<'a>(list: Option<Value<'a>>, compat: Compat, arena: &'a Bump) -
 /// # Errors
 /// See [`EncodeError`].
 pub fn encode<'a>(managed: &Managed<'a>, arena: &'a Bump) -> Result<Option<Value<'a>>, EncodeError> {
+    encode_as(managed, Compat::default(), arena)
+}
+
+/// Writes the sorted list of entries as one version of structured merge diff does, see [`encode`].
+///
+/// # Errors
+/// See [`EncodeError`].
+pub fn encode_as<'a>(managed: &Managed<'a>, compat: Compat, arena: &'a Bump) -> Result<Option<Value<'a>>, EncodeError> {
     if managed.fields.is_empty() {
         return Ok(None);
     }
-    let mut speller = spell::Speller::new(arena);
+    let mut speller = spell::Speller::new(compat, arena);
     let mut known = managed.known.iter().peekable();
     let mut entries = Vec::with_capacity(managed.fields.len());
     for (text, fields) in managed.fields.iter() {

@@ -4,7 +4,7 @@ use super::entries::{self, EncodeError};
 use super::{DecodeError, Managed};
 use crate::Bump;
 use crate::fieldpath::{Path, PathElement, Set, SetBuilder, VersionedSet};
-use crate::value::Value;
+use crate::value::{Compat, Value};
 
 /// The path of the replicas in each version of an object. `None` if the version has no `/scale`.
 pub type ReplicasPaths<'a> = [(&'a str, Option<&'a Path<'a>>)];
@@ -37,23 +37,24 @@ pub fn replicas_path<'a>(text: &'a str, arena: &'a Bump) -> &'a Path<'a> {
 ///
 /// # Example: who owns the replicas
 /// ```
-/// use kubeshape_smd::{Bump, ToValue, managed::scale};
+/// use kubeshape_smd::{Bump, ToValue, managed::scale, value::Compat};
 /// use serde_json::json;
 /// let arena = Bump::new();
 /// let entry = |version, fields| json!([{"manager": "me", "operation": "Apply", "apiVersion": version,
 ///     "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": fields}}]);
 /// let of_object = entry("apps/v1", json!({"f:paused": {}, "f:replicas": {}}));
 /// let paths = [("apps/v1", Some(scale::replicas_path(".spec.replicas", &arena)))];
-/// let of_scale = scale::to_scale(Some(of_object.to_value(&arena)), &paths, &arena)?;
+/// let of_scale = scale::to_scale(Some(of_object.to_value(&arena)), &paths, Compat::V64, &arena)?;
 /// assert_eq!(of_scale.unwrap().to_serde(), entry("autoscaling/v1", json!({"f:replicas": {}})));
 /// # Ok::<(), scale::ScaleError>(())
 /// ```
 pub fn to_scale<'a>(
     parent: Option<Value<'a>>,
     paths: &ReplicasPaths<'a>,
+    compat: Compat,
     arena: &'a Bump,
 ) -> Result<Option<Value<'a>>, ScaleError> {
-    let mut managed = entries::decode(parent, arena)?;
+    let mut managed = entries::decode_as(parent, compat, arena)?;
     let replicas = set_of(&SCALE_REPLICAS, arena);
     managed.fields.retain(|_, fields| {
         let path = entry_of(paths, fields.api_version).and_then(|(_, path)| *path);
@@ -61,7 +62,7 @@ pub fn to_scale<'a>(
         *fields = VersionedSet { set: replicas, api_version: SCALE_VERSION, ..*fields };
         owned
     });
-    Ok(entries::encode(&managed, arena)?)
+    Ok(entries::encode_as(&managed, compat, arena)?)
 }
 
 /// Returns the `managedFields` of the object after its `/scale` got these. New owners write at `api_version`.
@@ -75,10 +76,11 @@ pub fn to_parent<'a>(
     scale: Option<Value<'a>>,
     api_version: &'a str,
     paths: &ReplicasPaths<'a>,
+    compat: Compat,
     arena: &'a Bump,
 ) -> Result<Option<Value<'a>>, ScaleError> {
-    let mut managed = entries::decode(parent, arena)?;
-    let mut scale: Managed<'a> = entries::decode(scale, arena)?;
+    let mut managed = entries::decode_as(parent, compat, arena)?;
+    let mut scale: Managed<'a> = entries::decode_as(scale, compat, arena)?;
     managed.fields.retain(|manager, fields| {
         let Some((_, path)) = entry_of(paths, fields.api_version) else { return false };
         let Some(path) = path.filter(|path| fields.set.has(path)) else { return true };
@@ -95,7 +97,7 @@ pub fn to_parent<'a>(
             managed.know(manager, identifier);
         }
     }
-    Ok(entries::encode(&managed, arena)?)
+    Ok(entries::encode_as(&managed, compat, arena)?)
 }
 
 fn entry_of<'p, 'a>(paths: &'p ReplicasPaths<'a>, api_version: &str) -> Option<&'p (&'a str, Option<&'a Path<'a>>)> {

@@ -2,10 +2,11 @@
 
 use crate::Bump;
 use crate::fieldpath::{Entry, PathElement, Set, SetError};
-use crate::value::{Map, Value};
+use crate::value::{Compat, Map, Value};
 
 /// Writes sets as `fieldsV1`.
 pub(super) struct Speller<'a> {
+    compat: Compat,
     arena: &'a Bump,
     /// The members of all open nodes, innermost last.
     members: Vec<(&'a str, Value<'a>)>,
@@ -13,8 +14,8 @@ pub(super) struct Speller<'a> {
 }
 
 impl<'a> Speller<'a> {
-    pub(super) fn new(arena: &'a Bump) -> Self {
-        Speller { arena, members: Vec::new(), text: Vec::new() }
+    pub(super) fn new(compat: Compat, arena: &'a Bump) -> Self {
+        Speller { compat, arena, members: Vec::new(), text: Vec::new() }
     }
 
     /// Returns the value of a set. It reuses the parts of `old` that are written correctly, or all of `old` if nothing
@@ -42,7 +43,7 @@ impl<'a> Speller<'a> {
                 PathElement::FieldName(name) => is_field(key, name),
                 element => {
                     self.text.clear();
-                    element.write(&mut self.text)?;
+                    element.write_as(self.compat, &mut self.text)?;
                     key.as_bytes() == self.text
                 }
             };
@@ -104,7 +105,7 @@ impl<'a> Speller<'a> {
             return Ok((key, Some(*value), guess + 1));
         }
         self.text.clear();
-        element.write(&mut self.text)?;
+        element.write_as(self.compat, &mut self.text)?;
         if let Some((key, value)) = next
             && key.as_bytes() == self.text
         {

@@ -121,8 +121,8 @@ impl<'m> FieldManager<'m> {
         self
     }
 
-    /// Sets the version of structured merge diff by whose rules field sets are read. The API server 1.36 uses
-    /// [`Compat::V63`].
+    /// Sets the version of structured merge diff by whose rules field sets are read and written. The API server 1.36
+    /// uses [`Compat::V63`].
     #[must_use]
     pub fn compat(mut self, compat: Compat) -> Self {
         self.compat = compat;
@@ -162,7 +162,7 @@ impl<'m> FieldManager<'m> {
             Error::Apply(merge::Error::Conflicts(conflicts)) => Error::Conflicts(ConflictError::new(conflicts)),
             other => other,
         })?;
-        written(object, &managed, arena)
+        self.written(object, &managed, arena)
     }
 
     /// Does any other write. Returns the new object with its managed fields. Without a live object, it creates one.
@@ -193,7 +193,7 @@ impl<'m> FieldManager<'m> {
             let call = Call { manager: self, structured: self.structured(arena), now, arena };
             call.update_as(live, new, managed, manager)?
         };
-        written(new, &managed, arena)
+        self.written(new, &managed, arena)
     }
 
     /// Does the same as [`update`](Self::update), but if the owners cannot be tracked, returns the new object without
@@ -226,6 +226,11 @@ impl<'m> FieldManager<'m> {
         entries::decode_as(object::managed_fields(live), self.compat, arena)
     }
 
+    fn written<'a>(&self, object: Value<'a>, managed: &Managed<'a>, arena: &'a Bump) -> Result<Value<'a>, Error<'a>> {
+        let list = entries::encode_as(managed, self.compat, arena).map_err(Error::Encode)?;
+        Ok(object::with_managed_fields(object, list, arena))
+    }
+
     /// Returns the owners from which an update starts (upstream `decodeLiveOrNew`).
     fn managed_of_update<'a>(&self, live: Value<'a>, new: Value<'a>, arena: &'a Bump) -> Managed<'a> {
         if self.subresource.is_empty()
@@ -250,11 +255,6 @@ impl fmt::Debug for FieldManager<'_> {
             .field("hub", &self.updater.converter.hub)
             .finish_non_exhaustive()
     }
-}
-
-fn written<'a>(object: Value<'a>, managed: &Managed<'a>, arena: &'a Bump) -> Result<Value<'a>, Error<'a>> {
-    let list = entries::encode(managed, arena).map_err(Error::Encode)?;
-    Ok(object::with_managed_fields(object, list, arena))
 }
 
 /// One call to the inner layers.

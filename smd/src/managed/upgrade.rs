@@ -2,14 +2,15 @@
 //!
 //! # Example: from client-side to server-side apply
 //! ```
-//! use kubeshape_smd::{Bump, ToValue, managed::upgrade};
+//! use kubeshape_smd::{Bump, ToValue, managed::upgrade, value::Compat};
 //! use serde_json::json;
 //! let arena = Bump::new();
 //! let live = json!({"metadata": {"resourceVersion": "7", "managedFields": [{
 //!     "manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "v1",
 //!     "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:key": {}}},
 //! }]}});
-//! let patch = upgrade::upgrade_patch(live.to_value(&arena), &["kubectl-client-side-apply"], "kubectl", "", &arena)?;
+//! let from = ["kubectl-client-side-apply"];
+//! let patch = upgrade::upgrade_patch(live.to_value(&arena), &from, "kubectl", "", Compat::V64, &arena)?;
 //! assert_eq!(patch.unwrap().to_serde(), json!([
 //!     {"op": "replace", "path": "/metadata/managedFields", "value": [{
 //!         "manager": "kubectl", "operation": "Apply", "apiVersion": "v1",
@@ -26,17 +27,19 @@ use crate::Bump;
 use crate::fieldpath::{Set, SetError};
 use crate::value::{Compat, Map, Value};
 
-/// Returns the entries of an operation that own all of these fields. Entries that cannot be read own nothing.
+/// Returns the entries of an operation that own all of these fields. Entries that cannot be read own nothing. `compat`
+/// is the version of structured merge diff that the client has.
 pub fn find_owners<'a>(
     list: Option<Value<'a>>,
     operation: Operation,
     fields: Set<'a>,
+    compat: Compat,
     arena: &'a Bump,
 ) -> Vec<Value<'a>> {
     let entries = RawEntry::read_list(list).unwrap_or_default();
     let owns = |entry: &&RawEntry<'a>| {
         entry.operation == operation.as_str()
-            && entry.set(Compat::default(), arena).is_ok_and(|set| fields.difference(set, arena).is_empty())
+            && entry.set(compat, arena).is_ok_and(|set| fields.difference(set, arena).is_empty())
     };
     entries.iter().filter(owns).map(|entry| entry.write(arena)).collect()
 }
@@ -45,7 +48,8 @@ pub fn find_owners<'a>(
 /// apply.
 ///
 /// The fields go to the entry of `to`, or else to the first entry of a manager in `from`. It gets the fields of entries
-/// at its own version. Entries at other versions are dropped, as upstream does.
+/// at its own version. Entries at other versions are dropped, as upstream does. `compat` is the version of structured
+/// merge diff that the client has.
 ///
 /// # Errors
 /// The `fieldsV1` of an entry that would change is not a field set.
@@ -54,12 +58,13 @@ pub fn upgrade<'a>(
     from: &[&str],
     to: &'a str,
     subresource: &str,
+    compat: Compat,
     arena: &'a Bump,
 ) -> Result<Value<'a>, SetError> {
     let Some(entries) = RawEntry::read_list(object::managed_fields(object)) else {
         return Ok(object::without_managed_fields(object, arena));
     };
-    let upgraded = upgraded(Some(entries), from, to, subresource, arena)?;
+    let upgraded = upgraded(Some(entries), from, to, subresource, compat, arena)?;
     let list = upgraded.map(|entries| RawEntry::write_list(&entries, arena));
     Ok(object::with_managed_fields(object, list, arena))
 }
@@ -74,10 +79,11 @@ pub fn upgrade_patch<'a>(
     from: &[&str],
     to: &'a str,
     subresource: &str,
+    compat: Compat,
     arena: &'a Bump,
 ) -> Result<Option<Value<'a>>, SetError> {
     let entries = RawEntry::read_list(object::managed_fields(object));
-    let upgraded = upgraded(entries.clone(), from, to, subresource, arena)?;
+    let upgraded = upgraded(entries.clone(), from, to, subresource, compat, arena)?;
     if upgraded == entries {
         return Ok(None);
     }
@@ -96,11 +102,12 @@ fn upgraded<'a>(
     from: &[&str],
     to: &'a str,
     subresource: &str,
+    compat: Compat,
     arena: &'a Bump,
 ) -> Result<Option<Vec<RawEntry<'a>>>, SetError> {
     for name in from {
         if let Some(known) = entries {
-            entries = upgraded_from(known, name, to, subresource, arena)?;
+            entries = upgraded_from(known, name, to, subresource, compat, arena)?;
         }
     }
     Ok(entries)
@@ -112,6 +119,7 @@ fn upgraded_from<'a>(
     from: &str,
     to: &'a str,
     subresource: &str,
+    compat: Compat,
     arena: &'a Bump,
 ) -> Result<Option<Vec<RawEntry<'a>>>, SetError> {
     let is = |entry: &RawEntry<'a>, manager: &str, operation: Operation| {
@@ -126,13 +134,13 @@ fn upgraded_from<'a>(
         entry.manager = to;
     }
     let version = entry.api_version;
-    let mut set = entry.set(Compat::default(), arena)?;
+    let mut set = entry.set(compat, arena)?;
     let same_version = entries.iter().find(|entry| is(entry, from, Operation::Update) && entry.api_version == version);
     if let Some(source) = same_version {
-        set = set.union(source.set(Compat::default(), arena)?, arena);
+        set = set.union(source.set(compat, arena)?, arena);
     }
     if let Some(entry) = entries.get_mut(target) {
-        entry.fields = Some(spell::Speller::new(arena).set(set, entry.fields.and_then(Value::as_map))?);
+        entry.fields = Some(spell::Speller::new(compat, arena).set(set, entry.fields.and_then(Value::as_map))?);
     }
     entries.retain(|entry| !is(entry, from, Operation::Update));
     Ok(Some(entries).filter(|entries| !entries.is_empty()))

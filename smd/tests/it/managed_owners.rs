@@ -4,6 +4,7 @@
 use kubeshape_smd::fieldpath::{DisplayPath, PathElement, Set};
 use kubeshape_smd::managed::{Operation, Ownership, extract, scale, upgrade};
 use kubeshape_smd::typed::Types;
+use kubeshape_smd::value::Compat;
 use kubeshape_smd::{Bump, ToValue as _, Value};
 use serde_json::{Value as Json, json};
 
@@ -98,8 +99,10 @@ fn upgraded(entries: &Json, from: &[&str], to: &str) -> Json {
     let arena = Bump::new();
     let object = object(entries);
     let to = arena.alloc_str(to);
-    let upgraded = upgrade::upgrade(object.to_value(&arena), from, to, "", &arena).expect("the sets are fine");
-    let patch = upgrade::upgrade_patch(object.to_value(&arena), from, to, "", &arena).expect("the sets are fine");
+    let upgraded =
+        upgrade::upgrade(object.to_value(&arena), from, to, "", Compat::V64, &arena).expect("the sets are fine");
+    let patch =
+        upgrade::upgrade_patch(object.to_value(&arena), from, to, "", Compat::V64, &arena).expect("the sets are fine");
     let list = upgraded.to_serde()["metadata"]["managedFields"].clone();
     // The patch has the same value, unless there is nothing to do.
     let patched = patch.map(|patch| patch.to_serde()[0]["value"].clone());
@@ -163,7 +166,7 @@ fn owners_of_fields_must_own_all_of_them_by_that_operation() {
         entry("d", "Update", "v1", &json!({"f:x": 1})),
     ]);
     let fields = Set::read_json(br#"{"f:x":{},"f:y":{}}"#, &arena).expect("a set");
-    let found = upgrade::find_owners(Some(list.to_value(&arena)), Operation::Update, fields, &arena);
+    let found = upgrade::find_owners(Some(list.to_value(&arena)), Operation::Update, fields, Compat::V64, &arena);
     let found: Vec<_> = found.into_iter().map(Value::to_serde).collect();
     assert_eq!(found, [list[0].clone()]);
 }
@@ -172,7 +175,7 @@ fn to_parent(parent: &Json, of_scale: &Json) -> Json {
     let arena = Bump::new();
     let paths = [("apps/v1", Some(scale::replicas_path(".spec.replicas", &arena))), ("apps/v2", None)];
     let (parent, of_scale) = (parent.to_value(&arena), of_scale.to_value(&arena));
-    let list = scale::to_parent(Some(parent), Some(of_scale), "apps/v1", &paths, &arena).expect("entries");
+    let list = scale::to_parent(Some(parent), Some(of_scale), "apps/v1", &paths, Compat::V64, &arena).expect("entries");
     list.map_or(Json::Null, Value::to_serde)
 }
 

@@ -226,6 +226,10 @@ proptest! {
             prop_assert_eq!(read, set);
             prop_assert_eq!(read.to_json(), Ok(text.clone()));
         }
+        let newer = set.to_json_as(Compat::V70).expect("all numbers are finite");
+        let read = Set::read_json_as(newer.as_bytes(), Compat::V70, &arena).expect("it was written");
+        prop_assert_eq!(read, set);
+        prop_assert_eq!(read.to_json_as(Compat::V70), Ok(newer));
         let json: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
         let value = set.to_fields_v1(&arena).expect("all numbers are finite");
         prop_assert_eq!(value.to_serde(), json);

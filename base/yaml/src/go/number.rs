@@ -123,10 +123,11 @@ pub fn write_json(n: f64, out: &mut Vec<u8>) {
         return;
     }
     let size = n.abs();
+    let from = out.len();
     // Writing into a vector cannot fail.
     if size != 0.0 && !(1e-6..1e21).contains(&size) {
-        let from = out.len();
         let _ = write!(out, "{n:e}");
+        round_to_even(n, &mut out[from..]);
         if let Some(at) = out[from..].iter().position(|b| *b == b'e')
             && out.get(from + at + 1) != Some(&b'-')
         {
@@ -134,7 +135,49 @@ pub fn write_json(n: f64, out: &mut Vec<u8>) {
         }
     } else {
         let _ = write!(out, "{n}");
+        round_to_even(n, &mut out[from..]);
     }
+}
+
+/// Returns the shortest digits that read back as the same double, with an exponent: `1.5e3`.
+pub fn scientific(n: f64) -> String {
+    rounded(n, format!("{n:e}"))
+}
+
+/// Returns the shortest digits that read back as the same double, without an exponent.
+fn decimal(n: f64) -> String {
+    rounded(n, n.to_string())
+}
+
+fn rounded(n: f64, text: String) -> String {
+    let mut bytes = text.into_bytes();
+    round_to_even(n, &mut bytes);
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// Changes the last of the shortest digits as Go chooses it. If a double is exactly between two of the shortest
+/// decimals, Rust prints the larger one, and Go the even one.
+///
+/// Such a double has exactly one more digit after the dot than its shortest form.
+fn round_to_even(n: f64, text: &mut [u8]) {
+    let exponent_at = text.iter().position(|byte| *byte == b'e');
+    let (digits, exponent) = text.split_at(exponent_at.unwrap_or(text.len()));
+    let Some(dot) = digits.iter().position(|byte| *byte == b'.') else { return };
+    let last = digits.len() - 1;
+    let exponent = exponent.get(1..).and_then(|exponent| std::str::from_utf8(exponent).ok()?.parse::<i32>().ok());
+    let Ok(after_dot) = i32::try_from(last - dot) else { return };
+    let after_dot = after_dot - exponent.unwrap_or_default();
+    // A double of at most 15 digits is never between two shorter forms, and larger powers lose digits.
+    if last < 15 || text[last].is_multiple_of(2) || !(0..1000).contains(&after_dot) {
+        return;
+    }
+    let power = 2.0_f64.powi(after_dot);
+    if (n * power).fract() == 0.0 || (n * power * 2.0).fract() != 0.0 {
+        return;
+    }
+    text[last] -= 1;
+    let reads_back = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) == Some(n);
+    text[last] += u8::from(!reads_back);
 }
 
 /// Appends a signed integer in decimal.
@@ -257,17 +300,17 @@ impl fmt::Display for General {
         } else if n.is_infinite() {
             f.write_str(if n > 0.0 { "+Inf" } else { "-Inf" })
         } else {
-            write_general(n, &format!("{n:e}"), f)
+            write_general(&decimal(n), &scientific(n), f)
         }
     }
 }
 
-/// Writes a finite number that also has the form `scientific`, such as `1.5e3`.
-fn write_general(n: impl fmt::Display, scientific: &str, f: &mut impl Write) -> fmt::Result {
+/// Writes a finite number that has these two forms, such as `1500` and `1.5e3`.
+fn write_general(decimal: &str, scientific: &str, f: &mut impl Write) -> fmt::Result {
     let (digits, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();
     if (-4..6).contains(&exponent) {
-        write!(f, "{n}")
+        f.write_str(decimal)
     } else {
         write!(f, "{digits}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
     }
@@ -284,7 +327,7 @@ pub(crate) fn key_text(n: f64) -> String {
     }
     let mut text = String::new();
     // Writing into a string cannot fail.
-    let _ = write_general(n, &format!("{n:e}"), &mut text);
+    let _ = write_general(&n.to_string(), &format!("{n:e}"), &mut text);
     text
 }
 
@@ -309,6 +352,13 @@ mod tests {
             (-1e21, "-1e+21"),
             (5e-324, "5e-324"),
             (f64::MAX, "1.7976931348623157e+308"),
+            // Between two of the shortest decimals, the even one is used.
+            (1_938_086_409_437_998.25, "1938086409437998.2"),
+            (-1_938_086_409_437_998.75, "-1938086409437998.8"),
+            (82_027_406_517_468.125, "82027406517468.12"),
+            // One of the two is another double.
+            (5.960_464_477_539_063e-8, "5.960464477539063e-8"),
+            (9.007_199_254_740_993e15, "9007199254740992"),
         ] {
             assert_eq!(json(n), text);
         }

@@ -116,7 +116,7 @@ impl<'s, 'a> State<'s, 'a> {
             Action::Fieldset(object) => {
                 let typed = self.typed(step, Some(*object), &[Some(*object)], Duplicates::Allowed, session)?;
                 let set = typed.to_field_set(arena).map_err(|errors| invalid(&errors, session))?;
-                Ok(Outcome::new(vec![("set", fields(set, session)?)]))
+                Ok(Outcome::new(vec![("set", self.fields(set, session)?)]))
             }
             Action::Compare { from, to } => {
                 let both = [*from, *to];
@@ -124,9 +124,9 @@ impl<'s, 'a> State<'s, 'a> {
                 let to = self.typed(step, *to, &both, Duplicates::Allowed, session)?;
                 let found = from.compare(to, arena).map_err(|error| failed(&error, session))?;
                 Ok(Outcome::new(vec![
-                    ("added", fields(found.added, session)?),
-                    ("modified", fields(found.modified, session)?),
-                    ("removed", fields(found.removed, session)?),
+                    ("added", self.fields(found.added, session)?),
+                    ("modified", self.fields(found.modified, session)?),
+                    ("removed", self.fields(found.removed, session)?),
                 ]))
             }
             Action::Merge { live, config } => {
@@ -151,10 +151,14 @@ impl<'s, 'a> State<'s, 'a> {
                 let changed = typed.reconcile(*owned, arena).map_err(|errors| invalid(&errors, session))?;
                 Ok(Outcome::new(match changed {
                     None => vec![("unchanged", Value::Bool(true))],
-                    Some(set) => vec![("set", fields(set, session)?)],
+                    Some(set) => vec![("set", self.fields(set, session)?)],
                 }))
             }
         }
+    }
+
+    fn fields(&self, set: Set<'a>, session: &Session<'a>) -> Result<Value<'a>, Refused<'a>> {
+        fields(set, self.scenario.compat, session)
     }
 
     /// The type that the step names, or that of the first object with a kind.
@@ -306,7 +310,7 @@ fn written<'a>(live: Value<'a>, compat: Compat, session: &Session<'a>) -> Answer
     for (owner, set) in ownership.all() {
         let mut entry = vec![
             ("apiVersion", Value::String(owner.api_version)),
-            ("fields", fields(*set, session)?),
+            ("fields", fields(*set, compat, session)?),
             ("manager", Value::String(owner.manager)),
             ("operation", Value::String(owner.operation.as_str())),
         ];
@@ -320,7 +324,7 @@ fn written<'a>(live: Value<'a>, compat: Compat, session: &Session<'a>) -> Answer
             entry.push(("time", Value::String(time)));
             let _ = write!(line, " {time}");
         }
-        let json = set.to_json().map_err(|error| unwritable(&error, session))?;
+        let json = set.to_json_as(compat).map_err(|error| unwritable(&error, session))?;
         lines.push(format!("{line} {json}"));
         owners.push(map(entry, session));
     }
@@ -346,8 +350,8 @@ fn map<'a>(entries: Vec<(&'a str, Value<'a>)>, session: &Session<'a>) -> Value<'
     Value::Map(Map::from_entries(entries, session.arena))
 }
 
-fn fields<'a>(set: Set<'a>, session: &Session<'a>) -> Result<Value<'a>, Refused<'a>> {
-    set.to_fields_v1(session.arena).map_err(|error| unwritable(&error, session))
+fn fields<'a>(set: Set<'a>, compat: Compat, session: &Session<'a>) -> Result<Value<'a>, Refused<'a>> {
+    set.to_fields_v1_as(compat, session.arena).map_err(|error| unwritable(&error, session))
 }
 
 fn unwritable<'a>(error: &SetError, session: &Session<'a>) -> Refused<'a> {

@@ -4,6 +4,7 @@ use super::strings::too_long;
 use crate::limits::MAX_TEXT;
 use crate::types::Type;
 use crate::value::{PANIC, Value, convert, print};
+use kubeshape_yaml::go::number;
 
 /// A clause of a format string.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -300,7 +301,7 @@ fn nested(value: &Value<'_>, out: &mut String) -> Result<(), String> {
 
 /// Returns the digits of a double and the position of its decimal point: `0.d1d2… * 10^point`.
 fn decimal(value: f64) -> (Vec<u8>, i32) {
-    let text = format!("{:e}", value.abs());
+    let text = number::scientific(value.abs());
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let digits: Vec<u8> = digits.bytes().filter(u8::is_ascii_digit).map(|b| b - b'0').collect();
     (digits, exponent.parse::<i32>().unwrap_or(0) + 1)

@@ -2,22 +2,11 @@
 
 use super::{List, Map, Value};
 use kubeshape_yaml::go::escape::GoQuoted;
+use kubeshape_yaml::go::number::General;
 
 /// Prints a double like Go's `%g`.
 pub(crate) fn double(value: f64) -> String {
-    if value.is_nan() {
-        return "NaN".to_owned();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "+Inf".to_owned() } else { "-Inf".to_owned() };
-    }
-    let shortest = format!("{value:e}");
-    let Some((digits, exponent)) = shortest.split_once('e') else { return shortest };
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if !(-4..6).contains(&exponent) {
-        return format!("{digits}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs());
-    }
-    format!("{value}")
+    General(value).to_string()
 }
 
 /// A list or map of more bytes is cut in messages: it can contain one value any number of times.

@@ -17,7 +17,7 @@ use kubeshape_show::table::{Column, Convertor};
 use kubeshape_smd::fieldpath::Path as FieldPath;
 use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::managed::scale::{replicas_path, to_parent, to_scale};
-use kubeshape_smd::value::{Map, Stop};
+use kubeshape_smd::value::{Compat, Map, Stop};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
 use kubeshape_yaml::go::escape::GoQuoted;
@@ -100,8 +100,13 @@ impl Call<'_> {
         ]);
         let scale = Value::List(arena.alloc_slice_copy(&[entry]));
         let parent = value::metadata(live).get("managedFields");
-        to_parent(parent, Some(scale), &self.served.api_version, &paths, arena)
+        to_parent(parent, Some(scale), &self.served.api_version, &paths, self.compat(), arena)
             .map_err(|error| Status::internal(error.to_string()))
+    }
+
+    /// The version of structured-merge-diff of the release.
+    fn compat(&self) -> Compat {
+        self.served.registry().unwrap_or(&self.api.registry).settings().compat
     }
 
     /// The path of the replicas in each version.
@@ -128,7 +133,7 @@ impl Call<'_> {
         let failed = |error: String| Status::internal(error);
         let paths = self.replicas_paths(arena);
         let parent = value::metadata(live).get("managedFields");
-        let owned = to_scale(parent, &paths, arena).map_err(|error| failed(error.to_string()))?;
+        let owned = to_scale(parent, &paths, self.compat(), arena).map_err(|error| failed(error.to_string()))?;
         let current = with_meta(current, "managedFields", owned, arena);
         let config = self.patched_fits_path(config, arena)?;
         let own = self.served.registry().or_else(|| self.api.documents.registry("autoscaling", "v1"));
@@ -139,7 +144,7 @@ impl Call<'_> {
         let scale = endpoint.apply(Some(current), config, &options, arena).map_err(|error| refused(&error))?;
         let scale = scale.copy_into(arena);
         let owners = value::metadata(scale).get("managedFields");
-        let owners = to_parent(parent, owners, &self.served.api_version, &paths, arena);
+        let owners = to_parent(parent, owners, &self.served.api_version, &paths, self.compat(), arena);
         Ok((scale, owners.map_err(|error| failed(error.to_string()))?))
     }
 

@@ -1,7 +1,8 @@
 //! Requests and queries.
 
 use crate::common::{WIDGETS, registry, widget};
-use kubeshape_registry::{Error, FieldErrorKind, Object, WriteOptions};
+use kubeshape_registry::{Error, FieldErrorKind, Object, Release, Settings, WriteOptions};
+use kubeshape_smd::value::Compat;
 use serde_json::json;
 use std::time::SystemTime;
 
@@ -170,4 +171,16 @@ fn objects_are_compared_and_merged() {
         "{}",
         fields.to_json()
     );
+}
+
+#[test]
+fn the_release_decides_which_structured_merge_diff_is_followed() {
+    let of = |minor| {
+        let settings = Settings::of(Release::of_minor(minor));
+        (settings.compat, settings.release.minor())
+    };
+    for (minor, expected) in [(20, Compat::V63), (36, Compat::V63), (37, Compat::V64), (38, Compat::V70)] {
+        // Of other releases, only this is known.
+        assert_eq!(of(minor), (expected, minor.clamp(28, 37)));
+    }
 }

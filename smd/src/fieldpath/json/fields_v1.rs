@@ -30,7 +30,15 @@ impl<'a> Set<'a> {
     /// # Errors
     /// A value in an element has a number that is not finite.
     pub fn to_fields_v1(self, arena: &'a Bump) -> Result<Value<'a>, SetError> {
-        to_value(self, false, arena, &mut Vec::new())
+        self.to_fields_v1_as(Compat::default(), arena)
+    }
+
+    /// Returns the `fieldsV1` value of the set as one version writes it.
+    ///
+    /// # Errors
+    /// As for [`Set::to_fields_v1`].
+    pub fn to_fields_v1_as(self, compat: Compat, arena: &'a Bump) -> Result<Value<'a>, SetError> {
+        to_value(self, false, compat, arena, &mut Vec::new())
     }
 }
 
@@ -73,20 +81,26 @@ impl<'a> Open<'a> {
     }
 }
 
-fn to_value<'a>(set: Set<'a>, member: bool, arena: &'a Bump, text: &mut Vec<u8>) -> Result<Value<'a>, SetError> {
+fn to_value<'a>(
+    set: Set<'a>,
+    member: bool,
+    compat: Compat,
+    arena: &'a Bump,
+    text: &mut Vec<u8>,
+) -> Result<Value<'a>, SetError> {
     let mut entries = Vec::with_capacity(set.entries().len() + 1);
     if member {
         entries.push((".", Value::Map(Map::EMPTY)));
     }
     for entry in set.entries() {
         text.clear();
-        entry.element.write(text)?;
+        entry.element.write_as(compat, text)?;
         let key = std::str::from_utf8(text).map_err(|error| SetError { message: error.to_string(), at: 0 })?;
         let key = arena.alloc_str(key);
         let below = if entry.children.is_empty() {
             Value::Map(Map::EMPTY)
         } else {
-            to_value(entry.children, entry.member, arena, text)?
+            to_value(entry.children, entry.member, compat, arena, text)?
         };
         entries.push((key, below));
     }

@@ -75,12 +75,12 @@ fn key<'a>(
     fields: &mut Vec<(&'a str, Value<'a>)>,
 ) -> Result<PathElement<'a>, JsonError> {
     fields.clear();
-    let mut reader = Reader::new(content, arena);
+    let mut reader = Reader::new(content, arena, compat);
     reader.object(|reader, name| {
         fields.push((name, reader.value()?));
         Ok(())
     })?;
-    reader.finish(compat)?;
+    reader.finish()?;
     Ok(sorted(fields, arena))
 }
 
@@ -126,11 +126,11 @@ impl<'a> Set<'a> {
     /// As for [`Set::read_json`].
     pub fn read_json_as(text: &'a [u8], compat: Compat, arena: &'a Bump) -> Result<Set<'a>, SetError> {
         let text = std::str::from_utf8(text).unwrap_or_else(|_| arena.alloc_str(&replaced(text)));
-        let mut reader = Reader::new(text, arena);
+        let mut reader = Reader::new(text, arena, compat);
         // A written set takes at least eight bytes per entry, and mostly far more.
         let entries = Vec::with_capacity((text.len() / 16).min(256));
         let mut open = Open { compat, arena, entries, nodes: Vec::with_capacity(16), fields: Vec::new(), bad: None };
-        let read = open.root(&mut reader).and_then(|set| reader.finish(compat).map(|()| set));
+        let read = open.root(&mut reader).and_then(|set| reader.finish().map(|()| set));
         match (read, open.bad) {
             (Ok(set), _) => Ok(set),
             (Err(error), Some(bad)) => Err(SetError { message: bad.to_string(), at: error.at }),

@@ -3,7 +3,7 @@
 use super::super::element::PathElement;
 use super::super::set::Set;
 use super::{SetError, Unwritable};
-use crate::value::{NotFinite, Value};
+use crate::value::{Compat, NotFinite, Value};
 use kubeshape_yaml::go::escape::{self, Escape, special};
 use kubeshape_yaml::go::number;
 
@@ -13,12 +13,35 @@ impl PathElement<'_> {
     /// # Errors
     /// A value has a number that is not finite, or the element is [`PathElement::Nameless`].
     pub fn write(self, out: &mut Vec<u8>) -> Result<(), SetError> {
-        Ok(write(self, out)?)
+        self.write_as(Compat::default(), out)
+    }
+
+    /// Appends the serialized form by the rules of one version.
+    ///
+    /// # Errors
+    /// As for [`PathElement::write`].
+    ///
+    /// # Example: what version 7 changes
+    /// ```
+    /// use kubeshape_smd::{Bump, fieldpath::PathElement, value::Compat};
+    /// let arena = Bump::new();
+    /// let mut out = Vec::new();
+    /// PathElement::parse(r#"k:{"a":"<"}"#, &arena)?.write_as(Compat::V70, &mut out)?;
+    /// assert_eq!(out, br#"k:{"a":"<"}"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_as(self, compat: Compat, out: &mut Vec<u8>) -> Result<(), SetError> {
+        Ok(write(self, compat, out)?)
     }
 }
 
+/// Returns what is escaped in the keys of objects, and in field names.
+fn escape_of_names(compat: Compat) -> Escape {
+    if compat >= Compat::V70 { Escape::Plain } else { Escape::Iterator }
+}
+
 /// Appends an element: field names unchanged, everything else as JSON.
-fn write(element: PathElement<'_>, out: &mut Vec<u8>) -> Result<(), Unwritable> {
+fn write(element: PathElement<'_>, compat: Compat, out: &mut Vec<u8>) -> Result<(), Unwritable> {
     match element {
         PathElement::FieldName(name) => {
             out.extend_from_slice(b"f:");
@@ -30,15 +53,15 @@ fn write(element: PathElement<'_>, out: &mut Vec<u8>) -> Result<(), Unwritable> 
                 if at > 0 {
                     out.push(b',');
                 }
-                escape::string(out, name, Escape::Iterator);
+                escape::string(out, name, escape_of_names(compat));
                 out.push(b':');
-                value.write_json(out)?;
+                value.write_json_as(compat, out)?;
             }
             out.push(b'}');
         }
         PathElement::Value(value) => {
             out.extend_from_slice(b"v:");
-            value.write_json(out)?;
+            value.write_json_as(compat, out)?;
         }
         PathElement::Index(index) => {
             out.extend_from_slice(b"i:");
@@ -55,9 +78,17 @@ impl Set<'_> {
     /// # Errors
     /// A value in an element has a number that is not finite, or an element is [`PathElement::Nameless`].
     pub fn write_json(self, out: &mut Vec<u8>) -> Result<(), SetError> {
+        self.write_json_as(Compat::default(), out)
+    }
+
+    /// Appends the JSON form as one version writes it.
+    ///
+    /// # Errors
+    /// As for [`Set::write_json`].
+    pub fn write_json_as(self, compat: Compat, out: &mut Vec<u8>) -> Result<(), SetError> {
         // Reserves space for two levels. Deeper levels grow the buffer.
         let below: usize = self.entries().iter().map(|entry| 1 + entry.children.entries().len()).sum();
-        let mut writer = Writer { from: out.len(), at: out.len(), out, scratch: Vec::new() };
+        let mut writer = Writer { from: out.len(), at: out.len(), out, compat, scratch: Vec::new() };
         writer.grow(below.saturating_mul(32));
         let written = writer.node(self, false);
         writer.out.truncate(writer.at);
@@ -69,8 +100,16 @@ impl Set<'_> {
     /// # Errors
     /// As for [`Set::write_json`].
     pub fn to_json(self) -> Result<String, SetError> {
+        self.to_json_as(Compat::default())
+    }
+
+    /// Returns the JSON form as one version writes it.
+    ///
+    /// # Errors
+    /// As for [`Set::write_json`].
+    pub fn to_json_as(self, compat: Compat) -> Result<String, SetError> {
         let mut out = Vec::new();
-        self.write_json(&mut out)?;
+        self.write_json_as(compat, &mut out)?;
         String::from_utf8(out).map_err(|error| SetError { message: error.to_string(), at: 0 })
     }
 }
@@ -86,6 +125,7 @@ struct Writer<'o> {
     from: usize,
     /// Where the written part ends.
     at: usize,
+    compat: Compat,
     /// A buffer for a string that is then escaped.
     scratch: Vec<u8>,
 }
@@ -158,7 +198,7 @@ impl Writer<'_> {
     #[inline]
     fn value(&mut self, value: Value<'_>) -> Result<(), NotFinite> {
         match value {
-            Value::String(text) => self.string(text, true),
+            Value::String(text) => self.string(text, self.compat < Compat::V70),
             Value::Bool(true) => self.put(*b"true"),
             Value::Bool(false) => self.put(*b"false"),
             Value::Int(n) => self.int(n),
@@ -170,7 +210,7 @@ impl Writer<'_> {
                     return Ok(());
                 }
                 self.scratch.clear();
-                value.write_json(&mut self.scratch)?;
+                value.write_json_as(self.compat, &mut self.scratch)?;
                 self.escape_scratch();
             }
         }
@@ -188,7 +228,8 @@ impl Writer<'_> {
             self.at -= 2;
             self.scratch.clear();
             self.scratch.reserve(text.len() + ROOM);
-            escape::string(&mut self.scratch, text, if html { Escape::IteratorHtml } else { Escape::Iterator });
+            let escape = if html { Escape::IteratorHtml } else { escape_of_names(self.compat) };
+            escape::string(&mut self.scratch, text, escape);
             self.escape_scratch();
         }
     }
@@ -212,7 +253,7 @@ impl Writer<'_> {
     #[cold]
     fn escape_some(&mut self, text: &[u8]) {
         let mut escaped = Vec::with_capacity(text.len() + ROOM);
-        escape::escaped(&mut escaped, text, Escape::Iterator);
+        escape::escaped(&mut escaped, text, escape_of_names(self.compat));
         for byte in escaped {
             self.room(0);
             self.put([byte]);
