@@ -21,6 +21,7 @@ mod fields;
 mod findings;
 mod folders;
 mod guides;
+mod helm;
 mod kept;
 mod kinds;
 mod kustomize;

@@ -24,13 +24,13 @@ fn histories() -> Vec<(String, Value)> {
 }
 
 /// A server with the objects of one history.
-struct World {
-    folder: Folder,
-    server: Server,
+pub(crate) struct World {
+    pub(crate) folder: Folder,
+    pub(crate) server: Server,
 }
 
 impl World {
-    fn new() -> World {
+    pub(crate) fn new() -> World {
         let folder = Folder::new();
         std::fs::create_dir(folder.path("objects")).expect("a folder");
         let server = Server::start(&folder, "--objects objects --log-level error");
@@ -182,7 +182,7 @@ fn kubectl_conflicts_as_predicted_and_a_hand_over_resolves_it() {
 }
 
 /// Helm 4, if `KUBESHAPE_HELM` names it.
-fn helm(world: &World, line: &str) -> Option<Run> {
+pub(crate) fn helm(world: &World, line: &str) -> Option<Run> {
     let program = std::env::var_os("KUBESHAPE_HELM")?;
     std::fs::write(
         world.folder.path("kubeconfig"),

@@ -99,7 +99,8 @@ kubeshape_schema::changes! {
     31 {
         /// Selecting a field of a variable that is an error costs nothing.
         ErrorsEndPaths,
-        /// Messages of the checker print the type of an optional as `optional_type(T)`, not as `optional(T)`.
+        /// Messages print the type of an optional as `optional_type(T)` or `optional_type`, not as `optional(T)` or
+        /// `optional`.
         OptionalTypes,
         /// Calls of `format` with a literal string are checked when they are compiled.
         FormatCalls,

@@ -255,7 +255,7 @@ fn call_of(
     );
     let is_const = matches!(args.as_slice(), [Node::Const(_)]);
     let charge = overload.map_or(function.charge, |overload| overload.charge).in_release(language);
-    let language = matches!(name, Name::IndexOf | Name::LastIndexOf).then(|| language.clone());
+    let language = matches!(name, Name::IndexOf | Name::LastIndexOf | Name::Format).then(|| language.clone());
     let node = Node::Call(Box::new(Call { function, charge, args, kind, language }));
     if folds && is_const {
         return match run::constant(&node) {

@@ -61,6 +61,23 @@ fn an_offset_after_the_end_is_an_error_before_1_32() {
     assert_eq!(outcome(28, "'abc'.indexOf('', 9)"), Ok("Int(9)".to_owned()));
 }
 
+/// cel-go 0.17 has another name for the type of optionals.
+#[test]
+fn errors_of_format_name_optionals_as_their_release_does() {
+    let outcome = |minor, source: &str| {
+        let ast = Env::new(Release::nearest(minor)).compile(source).map_err(|issues| issues.to_string())?;
+        ast.program()?.evaluate([], 1_000_000).result.map(|value| format!("{value:?}"))
+    };
+    for (source, words) in [
+        ("'%d'.format([dyn(optional.of(1))])", "decimal clause can only be used on integers, was given "),
+        ("'%s'.format([[dyn(optional.none())]])", "no formatting function for "),
+    ] {
+        for (minor, name) in [(30, "optional"), (31, "optional_type")] {
+            assert_eq!(outcome(minor, source), Err(format!("error during formatting: {words}{name}")), "{source}");
+        }
+    }
+}
+
 /// cel-go 0.16 to 0.20 have other names and places.
 #[test]
 fn messages_about_optionals_and_about_nothing_depend_on_the_release() {
