@@ -64,8 +64,8 @@ Without areas: all but the last ten, as far as the folders hold them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
-           server-side apply five for every two. In the area `smd-7`: how many sequences. In the area `judged`: how many expressions, half as many objects, and
-           a quarter as many generated and changed definitions. In the area `mutated`: how many requests. In the area `changes`: how many generated pairs, half
+           server-side apply five for every two. In the area `smd-7`: how many sequences. In the area `judged`: how
+           many expressions, half as many objects, and a quarter as many generated and changed definitions. In the area `mutated`: how many requests. In the area `changes`: how many generated pairs, half
            as many changed real definitions, and with fewer than 2000 that share of the real pairs
 --seed S   where generating begins (1)
 --kubernetes RELEASE  in the areas `judged`, `mutated` and `types`: another release, from 1.31 on; its modules are

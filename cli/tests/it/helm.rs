@@ -1,5 +1,5 @@
-//! Helm 4 as a client of `serve --objects`: a chart is installed, upgraded, rolled back and uninstalled, with server-side
-//! and client-side apply. Needs the program that `KUBESHAPE_HELM` names.
+//! Helm 4 as a client of `serve --objects`: a chart is installed, upgraded, rolled back and uninstalled, with
+//! server-side and client-side apply. Needs the program that `KUBESHAPE_HELM` names.
 
 use crate::common::Run;
 use crate::common::client::send;
