@@ -4,6 +4,7 @@ use crate::{Schemas, Verdict, replay_record};
 use kubeshape_smd::value::Compat;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -77,7 +78,7 @@ pub fn build_7(folder: &Path) -> Result<Program, String> {
         let to = folder.join(name.replace('/', "+"));
         copy_with_7(Path::new(found["Dir"].as_str().unwrap_or_default()), &to)?;
         write(&to.join("go.mod"), &with_7(&read(Path::new(found["GoMod"].as_str().unwrap_or_default()))?))?;
-        module.push_str(&format!("\nreplace {name} => {}\n", to.display()));
+        let _ = write!(module, "\nreplace {name} => {}\n", to.display());
     }
     let program = folder.join("program");
     copy_with_7(&sources, &program)?;
