@@ -41,7 +41,7 @@ pub(crate) use lifecycle::{
     LifecycleTableArgs, LifecycleWarnArgs, LintArgs, ShownArgs,
 };
 pub(crate) use live::{LiveArgs, LspArgs, McpArgs};
-pub(crate) use ownership::{HandOverArgs, ObjectArgs, OwnershipArgs, OwnershipCommand, ReportFormat};
+pub(crate) use ownership::{HandOverArgs, ObjectArgs, OwnershipArgs, OwnershipCommand, ReportFormat, WayArg};
 pub(crate) use policies::{OperationArg, PolicyArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::{AuthorizationMode, ClockArg, LogFormat, LogLevel, ServeArgs, Switch};

@@ -105,7 +105,7 @@ pub(crate) enum ReportFormat {
 /// Computes the smallest JSON patch of metadata.managedFields, with a test of the resource version, and proves it by
 /// simulation: what the next apply of each manager does afterwards. Prints a command of kubectl for each object, with
 /// comments, so that a shell can run the output. The exit code is 1 if a patch does not reach the goal; it is then not
-/// printed.
+/// printed. With `--as applies`, commands of `kubectl apply --server-side` do the same where that is possible.
 ///
 /// Without --from, the conflicts of an apply of --configs are resolved.
 #[derive(Args, Debug)]
@@ -115,7 +115,8 @@ Examples:
   kubeshape ownership hand-over live.yaml --from kubectl --to helm --fields .spec.replicas
   kubeshape ownership hand-over live/ --to helm --configs chart.yaml
   kubeshape ownership hand-over live/ --release --from old-operator
-  kubeshape ownership hand-over live/ --migrate-csa --to argocd-controller")]
+  kubeshape ownership hand-over live/ --migrate-csa --to argocd-controller
+  kubeshape ownership hand-over live/ --from ci --to helm --as applies")]
 pub(crate) struct HandOverArgs {
     /// Live objects, with their managedFields: files with any number of objects, folders, `-`, or cluster:CONTEXT
     #[arg(value_name = "INPUT", required_unless_present = "filename", value_hint = ValueHint::AnyPath)]
@@ -147,10 +148,31 @@ pub(crate) struct HandOverArgs {
     #[arg(long, conflicts_with_all = ["release", "fields"])]
     pub(crate) migrate_csa: bool,
 
+    /// What is printed: a patch of metadata.managedFields, or server-side applies that do the same
+    ///
+    /// Applies change no value, except those about which --configs conflict. They cannot take a field over from a manager
+    /// that wrote it with an update, and keeps its value: only a patch can.
+    #[arg(long = "as", value_name = "WAY", default_value = "patch")]
+    pub(crate) way: WayArg,
+
+    /// Release of Helm to which --configs belong, in --namespace: Helm adds its name to each object
+    #[arg(long, value_name = "NAME", requires = "configs")]
+    pub(crate) helm_release: Option<String>,
+
     /// Send the patches of objects that were read from a cluster
     #[arg(long)]
     pub(crate) yes: bool,
 
     #[command(flatten)]
     pub(crate) of: ObjectArgs,
+}
+
+/// `--as`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WayArg {
+    /// A JSON patch of metadata.managedFields, for `kubectl patch`
+    #[default]
+    Patch,
+    /// Configurations for `kubectl apply --server-side`
+    Applies,
 }

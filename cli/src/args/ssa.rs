@@ -94,7 +94,7 @@ pub(crate) struct ApplyArgs {
     pub(crate) force_conflicts: bool,
 
     /// Name of the field manager [default with --client-side: kubectl-client-side-apply]
-    #[arg(long, value_name = "NAME", required_unless_present_any = ["client_side", "helm_release"])]
+    #[arg(long, value_name = "NAME", required_unless_present_any = ["client_side", "helm_release", "helm_install"])]
     pub(crate) field_manager: Option<String>,
 
     /// Apply as `kubectl apply` does without --server-side
@@ -139,6 +139,13 @@ pub(crate) struct ApplyArgs {
     /// configurations no longer have are deleted.
     #[arg(long, value_name = "NAME", requires = "plan", help_heading = PLANS)]
     pub(crate) helm_release: Option<String>,
+
+    /// Plan `helm install NAME --take-ownership`: the release is new, and some of its objects exist
+    ///
+    /// The manager is `helm` unless you name another one. --namespace is the namespace of the release, `default` without
+    /// it.
+    #[arg(long, value_name = "NAME", requires = "plan", conflicts_with = "helm_release", help_heading = PLANS)]
+    pub(crate) helm_install: Option<String>,
 
     #[command(flatten)]
     pub(crate) write: WriteArgs,

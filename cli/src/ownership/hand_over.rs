@@ -3,7 +3,7 @@
 use super::plan::{Key, identity, key};
 use super::report::print;
 use super::{Objects, add_built_in, refused, text};
-use crate::args::{HandOverArgs, ReportFormat};
+use crate::args::{HandOverArgs, ReportFormat, WayArg};
 use crate::cluster;
 use crate::error::Fatal;
 use crate::input::check_once;
@@ -12,7 +12,10 @@ use crate::report::markup;
 use crate::session::object::Object as Positioned;
 use crate::session::{Command, Common, Session, types};
 use kubeshape_input::Code;
-use kubeshape_ownership::{Check, CheckResult, Goal, HandOver, HandOverError, PlanOptions, Planner, hand_over};
+use kubeshape_ownership::helm::as_applied;
+use kubeshape_ownership::{
+    Apply, Check, CheckResult, Goal, HandOver, HandOverError, PlanOptions, Planner, by_applies, hand_over,
+};
 use kubeshape_registry::{Kind, Now, Object, Registry};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -40,11 +43,19 @@ impl HandOverArgs {
 
 fn run<'a>(args: &'a HandOverArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
     let goal = args.goal()?;
+    if args.yes && args.way == WayArg::Applies {
+        let why = "--yes sends patches; run the commands that `--as applies` prints yourself";
+        return Err(Fatal::Usage(why.to_owned()));
+    }
     let inputs = args.filenames.and(&args.objects);
     check_once(args.of.types.schemas.iter().chain(&inputs).chain(&args.of.configs))?;
     let mut registry = types::read(&args.of.types, session)?;
     let live = Objects::live(&inputs, &args.of, session);
-    let configs = Objects::read(&args.of.configs, session);
+    let mut configs = Objects::read(&args.of.configs, session);
+    if let Some(name) = &args.helm_release {
+        let release = |object: &Object| as_applied(object, name, args.of.namespace.as_deref().unwrap_or("default"));
+        configs.objects = configs.objects.iter().map(release).collect();
+    }
     let gvks: Vec<_> = live.gvks().chain(configs.gvks()).collect();
     add_built_in(&args.of.types, &gvks, &mut registry, session);
     let registry: &Registry = session.arena.alloc(registry);
@@ -59,7 +70,11 @@ fn run<'a>(args: &'a HandOverArgs, session: &mut Session<'a>) -> Result<bool, Fa
         if matches!(goal, Goal::Resolve { .. }) && config.is_none() {
             continue;
         }
-        match hand_over(registry, object, config, &goal, now) {
+        let found_of = hand_over(registry, object, config, &goal, now).and_then(|found| match (found, args.way) {
+            (Some(found), WayArg::Applies) => by_applies(registry, object, config, &goal, found, now).map(Some),
+            (found, _) => Ok(found),
+        });
+        match found_of {
             Ok(None) => {}
             Ok(Some(hand_over)) => {
                 if !hand_over.is_proven() {
@@ -92,17 +107,20 @@ fn send<'a>(object: &Positioned<'a>, found: &HandOver, session: &mut Session<'a>
     }
 }
 
-/// Reports that a patch does not reach its goal.
+/// Reports that a hand-over does not reach its goal.
 fn unproven<'a>(object: &Positioned<'a>, found: &HandOver, session: &mut Session<'a>) {
     for check in found.checks.iter().filter(|check| !check.is_fine()) {
         let detail = match &check.result {
             CheckResult::Refused(message) => {
-                format!("after the patch, the next apply of {:?} would be refused: {message}", check.manager)
+                format!("after the hand-over, the next apply of {:?} would be refused: {message}", check.manager)
             }
             CheckResult::Differs(changes) => {
                 let paths: Vec<&str> = changes.iter().take(5).map(|change| change.path.as_str()).collect();
                 let paths = paths.join(", ");
-                format!("after the patch, the next apply of {:?} would not leave {paths} as it should", check.manager)
+                format!(
+                    "after the hand-over, the next apply of {:?} would not leave {paths} as it should",
+                    check.manager
+                )
             }
             CheckResult::Unchanged | CheckResult::Changes(_) => continue,
         };
@@ -123,6 +141,15 @@ fn resource(found: &HandOver, registry: &Registry) -> String {
     let plural = registry.kind(gvk).and_then(Kind::resource).map(|resource| resource.plural.to_string());
     let plural = plural.unwrap_or_else(|| gvk.kind().to_lowercase());
     if gvk.group().is_empty() { plural } else { format!("{plural}.{}", gvk.group()) }
+}
+
+/// Returns the lines of the commands: of the patch, or of the applies.
+fn commands(found: &HandOver, registry: &Registry) -> Vec<String> {
+    if found.applies.is_empty() {
+        // A line break in a name would end the comment or the command.
+        return vec![clean(&found.command(&resource(found, registry)))];
+    }
+    found.applies.iter().flat_map(Apply::lines).map(|line| clean(&line)).collect()
 }
 
 /// Returns what a check says.
@@ -165,8 +192,9 @@ fn human(found: &[HandOver], registry: &Registry, is_sent: bool) -> String {
             let _ = writeln!(out, "#   {line}");
         }
         if !is_sent {
-            // A line break in a name would end the comment or the command.
-            let _ = writeln!(out, "{}", clean(&found.command(&resource(found, registry))));
+            for line in commands(found, registry) {
+                let _ = writeln!(out, "{line}");
+            }
         }
     }
     out
@@ -180,7 +208,7 @@ fn markdown(found: &[HandOver], registry: &Registry) -> String {
             let _ = writeln!(out, "- {}", markup::markdown(&line));
         }
         out.push('\n');
-        markup::fenced(&mut out, "", "sh", &clean(&found.command(&resource(found, registry))));
+        markup::fenced(&mut out, "", "sh", &commands(found, registry).join("\n"));
     }
     out
 }

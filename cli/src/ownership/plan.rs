@@ -13,6 +13,7 @@ use crate::session::{Session, types};
 use kubeshape_input::Code;
 use kubeshape_ownership::{Kept, Next, Outcome, Plan, PlanOptions, Planned, Planner, Style};
 use kubeshape_registry::{Conflict, Now, Object, Registry, Time};
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::SystemTime;
@@ -77,34 +78,15 @@ pub(crate) fn plan<'a>(args: &'a ApplyArgs, format: ReportFormat, session: &mut 
         },
     };
     let manager = args.field_manager.as_deref().unwrap_or("helm");
-    let mut options = PlanOptions::new(manager, now);
-    if let Some(tool) = args.tool {
-        options.style = tool.style();
-        options.force = options.style.forces();
-    }
-    options.force |= args.force_conflicts;
-    options.namespace.clone_from(&args.namespace);
-    let mut released = Vec::new();
-    if let Some(helm::Deployed { release, objects }) = deployed {
-        options.release = Some((release.name.clone(), release.namespace.clone()));
-        options.namespace.get_or_insert(release.namespace);
-        options.was_client_side = !release.server_side;
-        if !release.server_side {
-            session.remark(&format!(
-                "Release {} was applied on the client. `helm upgrade` does that again and meets no conflicts; this is the \
-                 plan for `helm upgrade --server-side=true`.",
-                clean(&release.name)
-            ));
-        }
-        released = objects;
-    }
-    let style = options.style;
+    let (options, released) = options(args, manager, deployed, now, session);
+    let mut plan =
+        Plan { manager: manager.to_owned(), style: options.style, installs: options.installs, objects: Vec::new() };
     let mut planner = Planner::new(registry, &live.objects, options);
     let places: BTreeMap<Key, usize> =
         live.objects.iter().enumerate().map(|(at, object)| (identity(object), at)).collect();
     let of_release: BTreeMap<Key, &Object> = released.iter().map(|last| (key(&planner, last), last)).collect();
     let kept: BTreeSet<_> = configs.objects.iter().map(|config| key(&planner, config)).collect();
-    let mut plan = Plan { manager: manager.to_owned(), style, objects: Vec::new() };
+    let (mut named, mut applies) = (Vec::new(), Vec::new());
     for (positioned, config) in configs.positioned.iter().zip(&configs.objects) {
         if config.name().is_empty() {
             let at = positioned.at_pointer("/metadata").shown();
@@ -113,12 +95,18 @@ pub(crate) fn plan<'a>(args: &'a ApplyArgs, format: ReportFormat, session: &mut 
             continue;
         }
         let of = key(&planner, config);
-        let last = of_release.get(&of).copied();
-        let live_of = places.get(&of).copied();
-        let planned = planner.apply(config, last);
-        let live_of = live_of.and_then(|at| live.positioned.get(at));
-        tell(&planned, (positioned, live_of), registry, session);
-        plan.objects.push(planned);
+        let live_of = places.get(&of).and_then(|at| live.positioned.get(*at));
+        named.push((positioned, live_of));
+        applies.push((config, of_release.get(&of).copied()));
+    }
+    // Applies of different objects do not depend on each other.
+    plan.objects = if kept.len() == configs.objects.len() {
+        applies.par_iter().map(|(config, last)| planner.foresee(config, *last)).collect()
+    } else {
+        applies.iter().map(|(config, last)| planner.apply(config, *last)).collect()
+    };
+    for (planned, objects) in plan.objects.iter().zip(named) {
+        tell(planned, objects, registry, session);
     }
     for last in released.iter().filter(|last| !kept.contains(&key(&planner, last))).collect::<Vec<_>>() {
         let keeps = last.value().pointer("/metadata/annotations/helm.sh~1resource-policy");
@@ -132,6 +120,40 @@ pub(crate) fn plan<'a>(args: &'a ApplyArgs, format: ReportFormat, session: &mut 
         ReportFormat::Markdown => markdown(&plan),
     })?;
     Ok(plan.succeeds())
+}
+
+/// Returns how the configurations are applied, and the objects of the release of Helm.
+fn options(
+    args: &ApplyArgs,
+    manager: &str,
+    deployed: Option<helm::Deployed>,
+    now: Time,
+    session: &mut Session<'_>,
+) -> (PlanOptions, Vec<Object>) {
+    let mut options = PlanOptions::new(manager, now);
+    if let Some(tool) = args.tool {
+        options.style = tool.style();
+        options.force = options.style.forces();
+    }
+    options.force |= args.force_conflicts;
+    options.namespace.clone_from(&args.namespace);
+    if let Some(name) = &args.helm_install {
+        let namespace = options.namespace.get_or_insert_with(|| "default".to_owned());
+        options.release = Some((name.clone(), namespace.clone()));
+        options.installs = true;
+    }
+    let Some(helm::Deployed { release, objects }) = deployed else { return (options, Vec::new()) };
+    options.release = Some((release.name.clone(), release.namespace.clone()));
+    options.namespace.get_or_insert(release.namespace);
+    options.was_client_side = !release.server_side;
+    if !release.server_side {
+        session.remark(&format!(
+            "Release {} was applied on the client. `helm upgrade` does that again and meets no conflicts; this is the \
+             plan for `helm upgrade --server-side=true`.",
+            clean(&release.name)
+        ));
+    }
+    (options, objects)
 }
 
 /// Group, kind, namespace and name.

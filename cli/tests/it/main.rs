@@ -32,6 +32,7 @@ mod mcp;
 mod other;
 mod output;
 mod ownership;
+mod ownership_replay;
 mod ownership_tools;
 mod pipes;
 mod policies;

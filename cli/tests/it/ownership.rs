@@ -169,6 +169,55 @@ kubectl patch widgets.example.com a -n x --type=json -p ";
 }
 
 #[test]
+fn a_hand_over_by_applies_is_commands_of_kubectl() {
+    let line = "ownership hand-over --schemas crd.yaml live.yaml --from kubectl --to ci --as applies";
+    let run = folder().run(line);
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    let heads: Vec<&str> = run.out.lines().filter(|line| line.starts_with("kubectl ")).collect();
+    let apply = |manager| format!("kubectl apply --server-side --field-manager={manager} -f - <<'EOF'");
+    assert_eq!(heads, [apply("ci"), apply("kubectl")], "{}", run.out);
+    assert_eq!(run.out.lines().filter(|line| *line == "EOF").count(), 2, "{}", run.out);
+    let json: serde_json::Value = serde_json::from_str(&folder().run(&format!("{line} -o json")).out).expect("JSON");
+    assert!(json[0]["patch"].is_null(), "{json}");
+    assert_eq!(json[0]["applies"][0]["config"]["spec"]["replicas"], 3, "{json}");
+    assert_eq!(json[0]["applies"][1]["config"]["spec"], serde_json::Value::Null, "{json}");
+    let markdown = folder().run(&format!("{line} -o markdown")).out;
+    assert!(markdown.contains("```sh\nkubectl apply --server-side"), "{markdown}");
+}
+
+#[test]
+fn applies_cannot_take_fields_from_an_update_and_say_so() {
+    let line = "ownership hand-over --schemas crd.yaml live.yaml --from kubectl-edit --to kubectl --as applies";
+    let run = folder().run(line);
+    run.says(1, &["applies cannot do it: \"kubectl-edit\" wrote .spec.replicas with an update", "use the patch"]);
+    folder().run(&format!("{line} --yes")).says(2, &["--yes sends patches"]);
+}
+
+#[test]
+fn a_plan_of_an_installation_says_so() {
+    let run = plan(&config("replicas: 5"), "--plan --helm-install shop --namespace x");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(
+        run.out.contains("Error: INSTALLATION FAILED: conflict occurred while applying object x/a "),
+        "{}",
+        run.out
+    );
+    assert!(run.out.contains("+ .metadata.annotations.meta.helm.sh/release-name: \"shop\""), "{}", run.out);
+    plan(&config("replicas: 5"), "--plan --helm-install a --helm-release b").says(2, &["cannot be used with"]);
+}
+
+#[test]
+fn a_hand_over_knows_what_helm_adds_to_configurations() {
+    let folder = folder();
+    folder.write("config.yaml", config("replicas: 5"));
+    let line = "ownership hand-over --schemas crd.yaml live.yaml --from kubectl-edit --to helm --configs config.yaml \
+                --helm-release shop --namespace x -o json";
+    let json: serde_json::Value = serde_json::from_str(&folder.run(line).out).expect("JSON");
+    let changes = json[0]["checks"].to_string();
+    assert!(changes.contains(".metadata.annotations.meta.helm.sh/release-name"), "{changes}");
+}
+
+#[test]
 fn a_hand_over_says_what_it_needs() {
     let folder = folder();
     folder.run("ownership hand-over live.yaml").says(2, &["--to"]);

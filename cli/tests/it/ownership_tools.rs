@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Returns the files with histories, with their names.
-fn histories() -> Vec<(String, Value)> {
+pub(crate) fn histories() -> Vec<(String, Value)> {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../corpus/ownership"));
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("a file").path()).collect();
@@ -47,7 +47,7 @@ impl World {
     }
 
     /// Makes a step of a history.
-    fn step(&self, kubectl: &Kubectl<'_>, step: &Value, path: &str) {
+    pub(crate) fn step(&self, kubectl: &Kubectl<'_>, step: &Value, path: &str) {
         let manager = step["manager"].as_str().unwrap_or_default();
         if !step["set"].is_null() {
             let collection = path.rsplit_once('/').expect("a path").0;
@@ -78,7 +78,7 @@ impl World {
 }
 
 /// Returns the path of an object.
-fn path(object: &Value) -> String {
+pub(crate) fn path(object: &Value) -> String {
     let resource = match object["kind"].as_str().expect("a kind") {
         "ConfigMap" => "api/v1/namespaces/shop/configmaps",
         "Service" => "api/v1/namespaces/shop/services",
@@ -92,7 +92,7 @@ fn path(object: &Value) -> String {
 }
 
 /// Returns the object without what every write changes.
-fn bare(mut object: Value) -> Value {
+pub(crate) fn bare(mut object: Value) -> Value {
     let metadata = object["metadata"].as_object_mut().expect("metadata");
     for key in ["managedFields", "resourceVersion", "generation"] {
         metadata.remove(key);
@@ -101,7 +101,7 @@ fn bare(mut object: Value) -> Value {
 }
 
 /// Returns the options of `hand-over`, and whether they need the configuration.
-fn options(wanted: &Value, to: &str) -> String {
+pub(crate) fn options(wanted: &Value, to: &str) -> String {
     let list = |key: &str, option: &str| -> String {
         let all = wanted[key].as_array().cloned().unwrap_or_default();
         all.iter().flat_map(|name| [" ", option, " ", name.as_str().expect("a name")]).collect()

@@ -13,6 +13,10 @@ import (
 func main() {
 	// Upstream's command sets the name of the manager, too; without it, the name of the program is used.
 	kube.ManagedFieldsManager = "helm"
+	// Flux's helm-controller has the same code under another name.
+	if name := os.Getenv("KUBESHAPE_MANAGER"); name != "" {
+		kube.ManagedFieldsManager = name
+	}
 	command, err := helm.NewRootCmd(os.Stdout, os.Args[1:], helm.SetupLogging)
 	if err == nil {
 		err = command.Execute()

@@ -1,5 +1,6 @@
 //! Hands fields over from one manager to another: the smallest patch of `metadata.managedFields`.
 
+use crate::applies::Apply;
 use crate::fields::Fields;
 use crate::helm::of_release;
 use crate::name::Name;
@@ -90,6 +91,12 @@ pub enum HandOverError {
     /// A server ignores entries: the list has a value of a wrong type, or two entries of the same owner.
     #[error("a server ignores entries of metadata.managedFields: they are invalid, or two of them have the same owner")]
     Ignored,
+    /// Applies cannot do what the patch does.
+    #[error("applies cannot do it: {why}; use the patch")]
+    NotByApplies {
+        /// Why.
+        why: String,
+    },
     /// The apply is to resolve conflicts, and there is no configuration.
     #[error("found no configuration of the object; without one, name the managers that give fields away")]
     NoConfig,
@@ -115,6 +122,8 @@ pub struct HandOver {
     pub object: Name,
     /// The operations of the JSON patch.
     pub operations: Vec<Json>,
+    /// The applies that do the same, if they were wanted: see [`by_applies`](crate::by_applies).
+    pub applies: Vec<Apply>,
     /// What is given away.
     pub moved: Vec<Moved>,
     /// The owner afterwards.
@@ -138,20 +147,22 @@ impl HandOver {
 
     /// Returns the patch as a command for a shell. `resource` is the name of the resource for kubectl.
     pub fn command(&self, resource: &str) -> String {
-        let quoted = |text: &str| {
-            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/:".contains(&byte);
-            if !text.is_empty() && text.bytes().all(plain) {
-                text.to_owned()
-            } else {
-                format!("'{}'", text.replace('\'', r"'\''"))
-            }
-        };
         let namespace = match self.object.namespace.as_str() {
             "" => String::new(),
             namespace => format!(" -n {}", quoted(namespace)),
         };
         let name = quoted(&self.object.name);
         format!("kubectl patch {} {name}{namespace} --type=json -p {}", quoted(resource), quoted(&self.patch()))
+    }
+}
+
+/// Returns a word of a command for a shell.
+pub(crate) fn quoted(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/:".contains(&byte);
+    if !text.is_empty() && text.bytes().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 
@@ -213,9 +224,7 @@ pub fn hand_over(
     now: Time,
 ) -> Result<Option<HandOver>, HandOverError> {
     let arena = Bump::new();
-    let of_helm = config
-        .filter(|_| goal.to().is_some_and(|to| Style::of(to) == Style::Helm))
-        .map(|config| Object::of(of_release(config.to_value(&arena), None, Some(live.to_value(&arena)), &arena)));
+    let of_helm = configured(live, config, goal, &arena);
     let config = of_helm.as_ref().or(config);
     let compat = registry.settings().compat;
     let list = live.value().pointer("/metadata/managedFields").and_then(Json::as_array).cloned().unwrap_or_default();
@@ -262,6 +271,12 @@ pub fn hand_over(
     let moved = list.iter().zip(&taken).filter_map(|(entry, taken)| Some(moved(entry, (*taken)?, &arena))).collect();
     let (edits, added) = edits(registry, &list, &taken, goal.to(), &arena)?;
     finish(registry, live, config, goal, (&list, &edits, &added), moved, now)
+}
+
+/// Returns what Helm makes of a configuration that it applies; `None` if Helm is not the new owner.
+pub(crate) fn configured(live: &Object, config: Option<&Object>, goal: &Goal, arena: &Bump) -> Option<Object> {
+    let config = config.filter(|_| goal.to().is_some_and(|to| Style::of(to) == Style::Helm))?;
+    Some(Object::of(of_release(config.to_value(arena), None, Some(live.to_value(arena)), arena)))
 }
 
 /// Which fields of an entry are handed over.
@@ -519,5 +534,5 @@ fn finish(
     }
     let (checks, after) = prove(registry, live, config, goal, &operations, &Json::Array(expected), now)?;
     let (object, to) = (Name::of(live), goal.to().map(str::to_owned));
-    Ok(Some(HandOver { object, operations, moved, to, checks, after }))
+    Ok(Some(HandOver { object, operations, applies: Vec::new(), moved, to, checks, after }))
 }

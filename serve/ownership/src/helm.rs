@@ -4,7 +4,7 @@ use crate::value::with_metadata;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubeshape_registry::Object;
-use kubeshape_smd::{Bump, Value};
+use kubeshape_smd::{Bump, ToValue, Value};
 use serde::Deserialize;
 use serde_json::Value as Json;
 use std::io::Read;
@@ -134,15 +134,38 @@ const RELEASE_NAME: &str = "meta.helm.sh/release-name";
 /// The annotation with its namespace.
 const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
 
+/// Returns a rendered object as Helm applies it for a release in a namespace: with its label and its annotations.
+///
+/// # Example
+/// ```
+/// use kubeshape_ownership::helm::as_applied;
+/// use kubeshape_registry::Object;
+/// use serde_json::json;
+///
+/// let config = Object::from(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}));
+/// let applied = as_applied(&config, "web", "shop");
+/// assert_eq!(applied.value()["metadata"]["annotations"]["meta.helm.sh/release-name"], "web");
+/// assert_eq!(applied.value()["metadata"]["labels"]["app.kubernetes.io/managed-by"], "Helm");
+/// ```
+pub fn as_applied(config: &Object, release: &str, namespace: &str) -> Object {
+    let arena = Bump::new();
+    Object::of(of_release(config.to_value(&arena), Some((release, namespace)), None, &arena))
+}
+
 /// Returns a rendered object as Helm applies it: with the label and the annotations of its release (upstream:
-/// `setMetadataVisitor`). `release` is the name and the namespace of the release. Without it, those of the live object
-/// are used, if it has them.
+/// `setMetadataVisitor`). `release` is the name and the namespace of the release. Without it, a configuration that names
+/// its release stays as it is, and others get the release of the live object, if it has one.
 pub(crate) fn of_release<'a>(
     config: Value<'a>,
     release: Option<(&'a str, &'a str)>,
     live: Option<Value<'a>>,
     arena: &'a Bump,
 ) -> Value<'a> {
+    let names_one =
+        || config.get("metadata").and_then(|metadata| metadata.get("annotations")?.get(RELEASE_NAME)).is_some();
+    if release.is_none() && names_one() {
+        return config;
+    }
     let known = || {
         let annotations = live?.get("metadata")?.get("annotations")?;
         Some((annotations.get(RELEASE_NAME)?.as_str()?, annotations.get(RELEASE_NAMESPACE)?.as_str()?))

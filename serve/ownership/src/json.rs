@@ -1,5 +1,6 @@
 //! Results as JSON.
 
+use crate::applies::Apply;
 use crate::engine::{Change, ChangeKind};
 use crate::hand_over::HandOver;
 use crate::name::Name;
@@ -123,7 +124,8 @@ impl Plan {
 }
 
 impl HandOver {
-    /// Returns the result as JSON: the members of the object's name, `patch`, `moved`, `to`, `proven`, `checks`.
+    /// Returns the result as JSON: the members of the object's name, `patch` or `applies`, `moved`, `to`, `proven`,
+    /// `checks`.
     pub fn to_json(&self) -> Json {
         let moved = self.moved.iter().map(|moved| {
             json!({"manager": moved.manager, "operation": moved.operation, "subresource": moved.subresource,
@@ -142,7 +144,13 @@ impl HandOver {
         });
         let mut out = object(&self.object);
         let mut put = |key: &str, value: Json| out.insert(key.to_owned(), value);
-        put("patch", self.operations.clone().into());
+        if self.applies.is_empty() {
+            put("patch", self.operations.clone().into());
+        } else {
+            let apply =
+                |apply: &Apply| json!({"manager": apply.manager, "force": apply.force, "config": apply.config.value()});
+            put("applies", self.applies.iter().map(apply).collect());
+        }
         put("moved", moved.collect());
         put("to", self.to.clone().into());
         put("proven", self.is_proven().into());

@@ -5,16 +5,19 @@
 //! - [`Plan`] says what an apply of a set of configurations would do, with conflicts in the words of the [tool](Style).
 //! - [`hand_over`] computes the smallest patch of `metadata.managedFields` that gives fields to another manager,
 //!   releases them, or does what client-go's `csaupgrade` does; and proves it by simulation.
+//! - [`by_applies`] does the same with server-side applies instead of the patch.
 //! - [`helm::HelmRelease`] reads the releases that Helm stores.
 //! - [`TOOLS`] are the tools behind the names of managers.
 //!
 //! Everything is a pure function of its inputs.
 
+mod applies;
 mod engine;
 mod fields;
 mod hand_over;
 pub mod helm;
 mod json;
+mod migrate;
 mod name;
 mod patch;
 mod plan;
@@ -24,6 +27,7 @@ mod tools;
 mod value;
 mod words;
 
+pub use applies::{Apply, by_applies};
 pub use engine::{Change, ChangeKind};
 pub use hand_over::{Goal, HandOver, HandOverError, Moved, hand_over};
 pub use name::Name;

@@ -2,6 +2,7 @@
 
 use crate::engine::{self, Change, ChangeKind};
 use crate::helm::of_release;
+use crate::migrate;
 use crate::name::Name;
 use crate::report::fields_of;
 use crate::tools::{Tool, tool_of};
@@ -32,6 +33,9 @@ pub struct PlanOptions {
     pub release: Option<(String, String)>,
     /// Whether Helm applied the objects on the client before. Then it first takes over the fields of its own updates.
     pub was_client_side: bool,
+    /// Whether the release of Helm is new, and takes over objects that exist: `helm install --take-ownership`. Then Helm
+    /// takes over the fields of its own updates, too.
+    pub installs: bool,
     /// The time of the applies.
     pub now: Time,
 }
@@ -48,6 +52,7 @@ impl PlanOptions {
             namespace: None,
             release: None,
             was_client_side: false,
+            installs: false,
             now,
         }
     }
@@ -94,6 +99,8 @@ pub struct Plan {
     pub manager: String,
     /// Whose words are used.
     pub style: Style,
+    /// Whether the release of Helm is new.
+    pub installs: bool,
     /// The objects, in the order of the configurations.
     pub objects: Vec<Planned>,
 }
@@ -205,7 +212,7 @@ impl Plan {
     pub fn new(registry: &Registry, live: &[Object], configs: &[Object], options: &PlanOptions) -> Plan {
         let mut planner = Planner::new(registry, live, options.clone());
         let objects = configs.iter().map(|config| planner.apply(config, None)).collect();
-        Plan { manager: options.manager.clone(), style: options.style, objects }
+        Plan { manager: options.manager.clone(), style: options.style, installs: options.installs, objects }
     }
 
     /// Returns whether every apply succeeds.
@@ -222,7 +229,7 @@ impl Plan {
     pub fn failure(&self) -> Option<String> {
         let refused = self.objects.iter().filter(|planned| planned.outcome == Outcome::Conflict);
         let words: Vec<String> = refused.filter_map(|planned| planned.words.clone()).collect();
-        self.style.failure(&words)
+        self.style.failure(&words, self.installs)
     }
 }
 
@@ -292,6 +299,11 @@ impl<'r> Planner<'r> {
         planned
     }
 
+    /// Returns what [`apply`](Self::apply) would do, without changing the live object.
+    pub fn foresee(&self, config: &Object, last: Option<&Object>) -> Planned {
+        self.planned(config, last, &Bump::new()).0
+    }
+
     /// Reports that the configurations no longer have an object, which the tool then deletes.
     pub fn delete(&mut self, last: &Object) -> Option<Planned> {
         let live = self.live(last)?;
@@ -324,25 +336,31 @@ impl<'r> Planner<'r> {
             new = of_release(new, release, live, arena);
         }
         let mut planned = Planned::of(Name::of_value(new), Outcome::Unchanged);
-        let before = match self.upgraded(live, arena) {
+        let mut options = WriteOptions::new(self.options.manager.as_str(), self.options.now).force(false);
+        let before = match self.prepared(live, new, &options, arena) {
             Ok(before) => before,
             Err(error) => return (refused(planned, error, self.options.style), None),
         };
-        let mut options = WriteOptions::new(self.options.manager.as_str(), self.options.now).force(false);
-        let send = |options: &WriteOptions| match self.options.style {
-            Style::Kubectl => engine::apply_and_migrate(self.registry, before, new, options, places, arena),
-            _ => engine::write(self.registry, Verb::Apply, before, new, options, places, arena),
+        let send = |from, options: &WriteOptions| match self.options.style {
+            // Argo CD calls kubectl's code.
+            Style::Kubectl | Style::ArgoCd => {
+                engine::apply_and_migrate(self.registry, from, new, options, places, arena)
+            }
+            _ => engine::write(self.registry, Verb::Apply, from, new, options, places, arena),
         };
-        let mut sent = send(&options);
-        let is_forced = self.options.force || self.options.style.forces();
-        if let Err(Error::Conflicts(conflicts)) = &sent {
-            options.force = true;
-            let forced = send(&options);
-            if is_forced {
+        // What such tools do first takes over fields as well.
+        let contested = if self.options.style.forces() { live } else { before };
+        let mut sent = send(contested, &options);
+        if self.options.force || self.options.style.forces() {
+            if let Err(Error::Conflicts(conflicts)) = &sent {
                 planned.taken.clone_from(&conflicts.conflicts);
-                sent = forced;
-            } else if let Ok(forced) = forced {
-                planned.changes = engine::changes(self.registry, before, forced, arena);
+            }
+            options.force = true;
+            sent = send(before, &options);
+        } else if let Err(Error::Conflicts(_)) = &sent {
+            options.force = true;
+            if let Ok(forced) = send(before, &options) {
+                planned.changes = engine::changes(self.registry, live, forced, arena);
                 planned.kept = self.kept(before, new, last.map(named), forced, arena);
             }
         }
@@ -350,7 +368,7 @@ impl<'r> Planner<'r> {
             Ok(after) => after,
             Err(error) => return (refused(planned, error, self.options.style), None),
         };
-        planned.changes = engine::changes(self.registry, before, after, arena);
+        planned.changes = engine::changes(self.registry, live, after, arena);
         planned.kept = self.kept(before, new, last.map(named), after, arena);
         planned.outcome = match live {
             None => Outcome::Created,
@@ -358,22 +376,33 @@ impl<'r> Planner<'r> {
             Some(live) if owners_differ(self.registry, live, after, arena) => Outcome::OwnersOnly,
             Some(_) => Outcome::Unchanged,
         };
-        if let Some(before) = before {
-            planned.next = self.next(before, after, arena);
+        if let Some(live) = live {
+            planned.next = self.next(live, after, arena);
         }
         (planned, Some(after))
     }
 
-    /// Returns the live object after Helm took over the fields of its updates, which it does when a release becomes
-    /// server-side (upstream: `upgradeClientSideFieldManager`).
-    fn upgraded<'a>(&'a self, live: Option<Value<'a>>, arena: &'a Bump) -> Result<Option<Value<'a>>, Error> {
-        let Some(live) = live.filter(|_| self.options.was_client_side && self.options.style == Style::Helm) else {
-            return Ok(live);
+    /// Returns the live object after what the tool does before it applies.
+    fn prepared<'a>(
+        &'a self,
+        live: Option<Value<'a>>,
+        config: Value<'a>,
+        options: &WriteOptions,
+        arena: &'a Bump,
+    ) -> Result<Option<Value<'a>>, Error> {
+        let Some(live) = live else { return Ok(None) };
+        let prepared = match self.options.style {
+            // Upstream: `upgradeClientSideFieldManager`.
+            Style::Helm if self.options.was_client_side || self.options.installs => {
+                let (manager, compat) = (self.options.manager.as_str(), self.registry.settings().compat);
+                let upgraded = upgrade::upgrade(live, &[manager], manager, "", compat, arena);
+                upgraded.map_err(|error| Error::Refused { message: error.to_string(), code: 500 })
+            }
+            Style::ArgoCd => migrate::by_argo_cd(self.registry, live, config, options, arena),
+            Style::Flux => migrate::by_flux(self.registry, live, config, options, arena),
+            _ => Ok(live),
         };
-        let manager = self.options.manager.as_str();
-        let compat = self.registry.settings().compat;
-        let upgraded = upgrade::upgrade(live, &[manager], manager, "", compat, arena);
-        upgraded.map(Some).map_err(|error| Error::Refused { message: error.to_string(), code: 500 })
+        prepared.map(Some)
     }
 
     /// Returns the fields that the manager applied, the configuration lacks, and the object still has.
@@ -390,13 +419,18 @@ impl<'r> Planner<'r> {
         if let Some(last) = last.and_then(|last| fields_of(self.registry, last, arena)) {
             set = set.union(last, arena);
         }
-        let set = set.difference(fields_of(self.registry, config, arena).unwrap_or(Set::EMPTY), arena);
+        let configured = fields_of(self.registry, config, arena).unwrap_or(Set::EMPTY);
+        let set = set.difference(configured, arena);
         if set.is_empty() {
             return Vec::new();
         }
         let owners = owners_of(self.registry, after, arena);
         let mut out = Vec::new();
         for path in set.leaves(arena) {
+            // A map or a list of which the configuration sets something is not gone.
+            if crate::value::sets(configured, &path) {
+                continue;
+            }
             if crate::value::at(after, &path).is_some_and(|value| !value.is_null()) {
                 let mut names: Vec<String> =
                     owners.owners(&path).map(|owner| owner.manager.to_owned()).collect::<Vec<_>>();
@@ -440,8 +474,8 @@ impl<'r> Planner<'r> {
 
     /// Applies the annotation of client-side apply again.
     fn next_of_client<'a>(&'a self, before: Value<'a>, after: Value<'a>, arena: &'a Bump) -> Option<Next> {
-        // kubectl itself has just taken these fields over.
-        if self.options.style == Style::Kubectl {
+        // These tools have just taken these fields over.
+        if matches!(self.options.style, Style::Kubectl | Style::ArgoCd | Style::Flux) {
             return None;
         }
         let annotations = before.get("metadata")?.get("annotations")?;

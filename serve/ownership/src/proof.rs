@@ -64,34 +64,48 @@ pub(crate) fn prove(
     let patched = json_patch(before, patch.to_value(&arena), &arena).map_err(|e| refused(e.message, e.code))?;
     let nowhere = Locations::default();
     let after = engine::write(registry, Verb::Update, Some(before), patched, &options, nowhere, &arena)?;
-    let mut checks = Vec::new();
     if !is_as_expected(registry, after, expected, &arena) {
         // The server reads the list as the patch meant it, or the patch is wrong.
         return Err(refused("the patch does not lead to the owners that it should".to_owned(), 500));
     }
-    for owner in appliers(registry, after, &arena) {
+    let checks = next_applies(registry, (before, after), config, goal, now, &arena)?;
+    Ok((checks, Object::of(after)))
+}
+
+/// Applies everything again: `after` is the object after the hand-over of `before`.
+pub(crate) fn next_applies<'a>(
+    registry: &'a Registry,
+    (before, after): (Value<'a>, Value<'a>),
+    config: Option<&Object>,
+    goal: &Goal,
+    now: Time,
+    arena: &'a Bump,
+) -> Result<Vec<Check>, Error> {
+    let nowhere = Locations::default();
+    let mut checks = Vec::new();
+    for owner in appliers(registry, after, arena) {
         let (manager, version) = (owner.0.as_str(), owner.1.as_str());
         let configured = config.filter(|_| goal.to() == Some(manager));
         let next = if let Some(config) = configured {
-            Some(config.to_value(&arena))
+            Some(config.to_value(arena).copy_into(arena))
         } else {
             // The new owner is expected to set what it gets. The others set what they set before.
             let source = if goal.to() == Some(manager) { after } else { before };
-            engine::last_of(registry, source, manager, version, &arena)
+            engine::last_of(registry, source, manager, version, arena)
         };
         let Some(next) = next else { continue };
         let options = WriteOptions::new(manager, now);
-        let applied = engine::write(registry, Verb::Apply, Some(after), next, &options, nowhere, &arena);
+        let applied = engine::write(registry, Verb::Apply, Some(after), next, &options, nowhere, arena);
         let result = match applied {
             Err(error) => CheckResult::Refused(error.to_string()),
             Ok(applied) if configured.is_some() => {
                 // A forced apply of the object as it was sets the same values. What differs was left over there.
                 let forced = options.clone().force(true);
-                let forced = engine::write(registry, Verb::Apply, Some(before), next, &forced, nowhere, &arena)?;
-                let differing = engine::changes(registry, Some(forced), applied, &arena);
+                let forced = engine::write(registry, Verb::Apply, Some(before), next, &forced, nowhere, arena)?;
+                let differing = engine::changes(registry, Some(forced), applied, arena);
                 let goes = |change: &Change| change.after.as_ref().is_none_or(Json::is_null);
                 let wrong = !differing.iter().all(goes);
-                let changes = engine::changes(registry, Some(before), applied, &arena);
+                let changes = engine::changes(registry, Some(before), applied, arena);
                 match (wrong, changes.is_empty()) {
                     (true, _) => CheckResult::Differs(differing),
                     (false, true) => CheckResult::Unchanged,
@@ -99,21 +113,21 @@ pub(crate) fn prove(
                 }
             }
             Ok(applied) => {
-                let changes = engine::changes(registry, Some(after), applied, &arena);
+                let changes = engine::changes(registry, Some(after), applied, arena);
                 if changes.is_empty() { CheckResult::Unchanged } else { CheckResult::Differs(changes) }
             }
         };
         let regained = match (configured, goal) {
             (None, Goal::Give { .. } | Goal::Release { .. } | Goal::Resolve { .. }) if goal.to() != Some(manager) => {
-                regained(registry, after, next, manager, &arena)
+                regained(registry, after, next, manager, arena)
             }
             _ => Vec::new(),
         };
         checks.push(Check { manager: manager.to_owned(), configured: configured.is_some(), result, regained });
     }
     // An owner that gave everything away is no longer there, but may apply again.
-    checks.extend(gone(registry, before, after, now, &arena));
-    Ok((checks, Object::of(after)))
+    checks.extend(gone(registry, before, after, now, arena));
+    Ok(checks)
 }
 
 /// Returns the managers that apply the object, with the version of their entries.

@@ -1,7 +1,7 @@
 //! Generated histories of three managers: what is predicted happens, and every patch is minimal.
 
 use crate::common::{assert_minimal, at, bare, patched};
-use kubeshape_ownership::{Goal, Plan, PlanOptions, Style as Words, hand_over};
+use kubeshape_ownership::{Goal, Plan, PlanOptions, Style as Words, by_applies, hand_over};
 use kubeshape_registry::{Object, Registry, Time, WriteOptions};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -203,10 +203,24 @@ proptest! {
         let applied = registry.apply(Some(&handed), &config, &WriteOptions::new(&*to, Time(1)));
         let check = found.checks.iter().find(|check| check.manager == to);
         prop_assert!(check.is_none_or(|check| check.is_fine() == applied.is_ok()), "{:?} {:?}", check, applied);
+        let forced = registry.apply(Some(&live), &config, &WriteOptions::new(&*to, Time(1)).force(true)).unwrap();
         if matches!(goal, Goal::Resolve { .. }) {
             prop_assert!(applied.is_ok(), "{:?} after {}", applied, found.patch());
-            let forced = registry.apply(Some(&live), &config, &WriteOptions::new(&*to, Time(1)).force(true)).unwrap();
             prop_assert_eq!(bare(&applied.unwrap()), bare(&forced));
+        }
+        // Applies do the same, or it is said that they cannot.
+        let Ok(by_applies) = by_applies(registry, &live, Some(&config), &goal, found, Time(0)) else { return Ok(()) };
+        let mut object = live.clone();
+        for apply in &by_applies.applies {
+            let options = WriteOptions::new(&*apply.manager, Time(1)).force(apply.force);
+            object = registry.apply(Some(&object), &apply.config, &options).unwrap();
+        }
+        let again = registry.apply(Some(&object), &config, &WriteOptions::new(&*to, Time(2)));
+        if matches!(goal, Goal::Resolve { .. }) {
+            prop_assert_eq!(bare(&again.unwrap()), bare(&forced));
+        } else {
+            prop_assert_eq!(bare(&object), bare(&live));
+            prop_assert!(!by_applies.is_proven() || again.is_ok(), "{:?}", again);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! apply succeeds without force, and changes what a forced one would have changed.
 
 use crate::common::{assert_minimal, at, bare, built_in, client_side, merged, patched, write};
-use kubeshape_ownership::{Goal, Ownership, Plan, PlanOptions, hand_over};
+use kubeshape_ownership::{Goal, Ownership, Plan, PlanOptions, Style, hand_over};
 use kubeshape_registry::{Object, Verb, WriteOptions};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
@@ -75,12 +75,15 @@ fn told(history: &Json) -> String {
     let next = Object::from(history["next"]["apply"].clone());
     let manager = text(&history["next"], "manager");
     let mut options = PlanOptions::new(manager, at(500));
-    options.force = false;
+    if history["next"]["tool"] == "kubectl" {
+        options.style = Style::Kubectl;
+    }
+    options.was_client_side = history["next"]["clientSideRelease"] == true;
     let plan = Plan::new(registry, std::slice::from_ref(&live), std::slice::from_ref(&next), &options);
     let planned = &plan.objects[0];
     // The prediction is what the apply does.
     let plain = WriteOptions::new(manager, at(500));
-    if options.style == kubeshape_ownership::Style::Helm {
+    if options.style == Style::Helm && !options.was_client_side {
         let applied = registry.apply(Some(&live), &next, &plain);
         assert_eq!(planned.error.as_ref().map(ToString::to_string), applied.err().map(|error| error.to_string()));
     }
