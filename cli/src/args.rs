@@ -22,6 +22,7 @@ mod shape;
 mod show;
 mod ssa;
 mod stream;
+mod trim;
 mod upgrade;
 mod validate;
 mod walk;
@@ -52,6 +53,7 @@ pub(crate) use ssa::{
     UpdateArgs, WriteArgs,
 };
 pub(crate) use stream::{StreamArgs, StreamCommand};
+pub(crate) use trim::TrimArgs;
 pub(crate) use upgrade::UpgradeArgs;
 pub use validate::{FieldValidation, MissingSchemas};
 pub(crate) use validate::{Printed, ValidateArgs};
@@ -109,6 +111,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Convert(Box<ConvertArgs>),
     Check(Box<CheckArgs>),
+    Trim(Box<TrimArgs>),
     Diff(Box<DiffArgs>),
     Upgrade(Box<UpgradeArgs>),
     Validate(Box<ValidateArgs>),

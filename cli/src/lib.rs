@@ -1,7 +1,7 @@
 //! The `kubeshape` command as a library: [`run`] is the command, and [`rows`] does its work on inputs in memory.
 //!
 //! `args` is the command line, and `config` completes it from the configuration file. Each command has a module:
-//! `convert`, `check`, `diff`, `upgrade`, `validate`, `lifecycle`, `serve`, `envtest`, `cluster` (`pull` and `cache`),
+//! `convert`, `check`, `trim`, `diff`, `upgrade`, `validate`, `lifecycle`, `serve`, `envtest`, `cluster` (`pull` and `cache`),
 //! `explain` (pages of codes), `lsp` (editors), `mcp` (programs that write manifests). Commands about objects implement `session::Command`: `ssa` (server-side apply), `show` (kubectl's
 //! views), `testing` (suites and scenarios). All commands read inputs with `input`, write results with `output`, and
 //! show findings with `report`.
@@ -46,6 +46,7 @@ mod ssa;
 mod stream;
 mod testing;
 mod tips;
+mod trim;
 mod upgrade;
 mod validate;
 
@@ -100,6 +101,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     let answer = match &cli.command {
         Command::Convert(args) => convert::run(args, &setup),
         Command::Check(args) => check::run(args, &setup),
+        Command::Trim(args) => trim::run(args, &setup),
         Command::Diff(args) => diff::run(args, &setup),
         Command::Upgrade(args) => upgrade::run(args, &setup),
         Command::Validate(args) => validate::run(args, &setup),

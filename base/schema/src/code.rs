@@ -276,6 +276,8 @@ codes! {
     AdviceNotStored = 3318, Note, "A member of the CustomResourceDefinition is not stored.";
     // 34xx: what `kubeshape check --fix` cannot fix
     NotFixed = 3401, Warning, "The file is not fixed.";
+    TooLarge = 3402, Error, "The definition is too large without its texts, too.";
+    NotTrimmed = 3403, Error, "The file is not trimmed.";
     // 4xxx: publishing
     DuplicateCrd = 4001, Warning, "Duplicate CustomResourceDefinition.";
     DuplicateCrdError = 4002, Error, "Duplicate CustomResourceDefinition; only the first is used.";

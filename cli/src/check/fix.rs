@@ -2,11 +2,8 @@
 
 use super::Context;
 use super::result::{FileResult, Fixed, Judged};
-use crate::output::Stage;
 use kubeshape_check::fix::{Edit, Types, apply, diff, is_expected, is_made};
 use kubeshape_input::{Code, Finding, Reader};
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The use of edits.
@@ -110,28 +107,6 @@ fn is_sound(context: &Context, name: &Arc<str>, old: &[u8], first: &Judged, new:
             return false;
         }
     }
-}
-
-/// Writes a file whose bytes must still be those that were read.
-///
-/// # Errors
-/// Returns why it is not written. It is unchanged.
-pub(super) fn write(stage: &Stage, path: &Path, fixed: &Fixed) -> Result<(), String> {
-    let describe = |error: &std::io::Error| crate::error::describe(error);
-    let metadata = fs::metadata(path).map_err(|error| describe(&error))?;
-    if !metadata.is_file() {
-        return Err("it is not a regular file".to_owned());
-    }
-    if metadata.permissions().readonly() {
-        return Err("it is read-only".to_owned());
-    }
-    let staged = stage.write_named(path, &fixed.new).map_err(|error| error.to_string())?;
-    let is_changed = !fs::read(path).is_ok_and(|bytes| bytes == fixed.old);
-    if is_changed {
-        stage.discard(staged);
-        return Err("it was changed after it was read".to_owned());
-    }
-    stage.finish(staged).map_err(|error| error.to_string())
 }
 
 /// Returns the finding that a file is unchanged.

@@ -18,7 +18,7 @@ use crate::convert::{WINDOW, jobs, run_in_order};
 use crate::definitions::Definitions;
 use crate::error::Fatal;
 use crate::input::{Filter, Gathered, Input, Source, check_once, gather};
-use crate::output::Stage;
+use crate::output::{Stage, in_place};
 use crate::report::{Answers, Claims, Setup, Ui, print};
 use fix::Fix;
 use kubeshape_check::{Check, Costs, Releases};
@@ -271,11 +271,10 @@ impl Run<'_> {
             print(&fixed.new)?;
             return Ok(None);
         }
-        let is_inside = input.named || gathered.roots.iter().any(|root| input.canonical.starts_with(&root.canonical));
-        if !is_inside {
-            return Ok(Some("a link leads to it, out of the folder on the command line".to_owned()));
+        if let Some(why) = in_place::is_outside(input, gathered) {
+            return Ok(Some(why.to_owned()));
         }
-        Ok(fix::write(&self.writer, input.path(), fixed).err())
+        Ok(in_place::edit(&self.writer, input, &fixed.old, &fixed.new).err())
     }
 
     fn verdict(&mut self, verdict: Verdict) {

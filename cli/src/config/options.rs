@@ -25,7 +25,7 @@ const NEVER: [&str; 4] = ["help", "version", "config", "no-config"];
 /// must not decide who can connect, where requests and tokens are sent, which clusters and credential programs are
 /// used, which revision git reads, that inputs are edited, which templates
 /// run, or that files of others are treated as results.
-const OF_NAMED_FILES: [&str; 25] = [
+const OF_NAMED_FILES: [&str; 26] = [
     "adopt",
     "advertise-address",
     "against",
@@ -40,6 +40,7 @@ const OF_NAMED_FILES: [&str; 25] = [
     "context",
     "cors-allowed-origins",
     "fix",
+    "in-place",
     "kubeconfig",
     "listen",
     "server",

@@ -3,14 +3,13 @@
 use super::{Session, sources};
 use crate::args::{AnnotateArgs, WalkArgs};
 use crate::error::Fatal;
-use crate::input::{Filter, Gathered, Input, Reader, check_once, gather};
-use crate::output::Stage;
+use crate::input::{Filter, Input, Reader, check_once, gather};
+use crate::output::{Stage, targets};
 use crate::report;
 use kubeshape_input::{Code, Finding, Limits, unpack};
 use kubeshape_lifecycle::annotate::Annotated;
 use kubeshape_lifecycle::{Features, Options, TypePlace, Types, annotate, entries};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
 
 /// The maximum number of types that are named.
 const NAMED: usize = 5;
@@ -24,7 +23,7 @@ pub(super) fn run(args: &AnnotateArgs, mut session: Session) -> Result<bool, Fat
     let filter = Filter::new(&WalkArgs::default())?;
     let gathered = gather(&args.documents, None, &filter);
     gathered.tell_all("found no document", |finding| session.tell(finding));
-    let targets = targets(args, &gathered)?;
+    let targets = targets(args.output.as_deref(), &gathered, "annotate")?;
     let (types, features) = sources::read(&args.sources.types, &args.sources.features, &mut session);
     let options = Options { release: args.sources.release };
     let stage = Stage::default().until_interrupted();
@@ -134,44 +133,4 @@ fn one(
         before.saturating_add_signed(isize::try_from(result.bytes).unwrap_or(0)),
     ));
     Some(result)
-}
-
-/// Returns the file of each input's result; `None` for standard output.
-fn targets<'g>(args: &AnnotateArgs, gathered: &'g Gathered) -> Result<BTreeMap<&'g Path, PathBuf>, Fatal> {
-    let Some(output) = &args.output else {
-        return match gathered.inputs.len() {
-            0 | 1 => Ok(BTreeMap::new()),
-            several => {
-                Err(Fatal::Usage(format!("{several} documents need a folder for their results: give -o FOLDER")))
-            }
-        };
-    };
-    let is_named_so = output.as_os_str().as_encoded_bytes().ends_with(b"/");
-    let is_folder = is_named_so || output.is_dir() || !gathered.roots.is_empty() || gathered.inputs.len() > 1;
-    if output.as_os_str() == "-" {
-        return Err(Fatal::Usage("standard output is the default: leave -o out".to_owned()));
-    }
-    let mut out = BTreeMap::new();
-    let mut taken: BTreeMap<PathBuf, &Path> = BTreeMap::new();
-    for input in &gathered.inputs {
-        let path = input.path();
-        if !is_folder {
-            out.insert(path, output.clone());
-            continue;
-        }
-        let root = gathered.roots.iter().find_map(|root| path.strip_prefix(&root.path).ok());
-        let name = root.or_else(|| path.file_name().map(Path::new)).unwrap_or(path);
-        let target = output.join(name);
-        if let Some(other) = taken.insert(target.clone(), path) {
-            let message = format!(
-                "{} and {} would have one result, {}; annotate them in two runs",
-                other.display(),
-                path.display(),
-                target.display()
-            );
-            return Err(Fatal::Usage(message));
-        }
-        out.insert(path, target);
-    }
-    Ok(out)
 }

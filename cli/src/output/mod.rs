@@ -1,6 +1,7 @@
 //! Results: their names, their formats, and writing them completely or not at all.
 
 pub(crate) mod format;
+pub(crate) mod in_place;
 mod layout;
 #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "documents of clusters have names, too"))]
 pub(crate) mod names;
@@ -8,9 +9,11 @@ pub(crate) mod place;
 pub(crate) mod prune;
 pub(crate) mod record;
 mod stage;
+mod targets;
 
 pub(crate) use layout::{Layout, Subject};
 pub(crate) use stage::{Named, Stage, Staged, named, open_other};
+pub(crate) use targets::targets;
 
 use std::fs::Metadata;
 

@@ -28,6 +28,7 @@ mod tally;
 mod ui;
 mod wrap;
 
+pub(crate) use losses::thousands;
 pub(crate) use claims::Claims;
 pub(crate) use document::{Answers, Changed};
 pub(crate) use fatal::fatal;

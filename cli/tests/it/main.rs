@@ -57,5 +57,6 @@ mod show;
 mod stream;
 mod suites;
 mod terminal;
+mod trim;
 mod upgrade;
 mod validate;

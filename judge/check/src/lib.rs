@@ -47,6 +47,7 @@ pub mod fix;
 mod place;
 mod report;
 mod settle;
+pub mod trim;
 
 pub use check::Check;
 pub use kubeshape_schema::{Releases, ReleasesError};

@@ -4,7 +4,7 @@ use super::Edit;
 use kubeshape_yaml::{Flags, Node};
 
 /// What edits need to know about the nodes of a document.
-pub(super) struct Entries {
+pub(crate) struct Entries {
     /// The mapping or sequence around each node.
     parents: Vec<u32>,
     /// The positions of nodes that came from an alias or a merge key, sorted.
@@ -13,7 +13,7 @@ pub(super) struct Entries {
 }
 
 impl Entries {
-    pub(super) fn of(root: Node<'_>) -> Entries {
+    pub(crate) fn of(root: Node<'_>) -> Entries {
         let document = root.document();
         let mut out = Entries {
             parents: vec![u32::MAX; document.len()],
@@ -45,17 +45,17 @@ impl Entries {
     }
 
     /// Returns the mapping or sequence around a node that is not from an alias.
-    pub(super) fn parent(&self, at: u32) -> Option<u32> {
+    pub(crate) fn parent(&self, at: u32) -> Option<u32> {
         self.parents.get(at as usize).copied().filter(|parent| *parent != u32::MAX)
     }
 
     /// Returns whether a node is not from an alias or a merge key.
-    pub(super) fn is_own(&self, node: Node<'_>) -> bool {
+    pub(crate) fn is_own(&self, node: Node<'_>) -> bool {
         !self.aliased.get(node.index() as usize).copied().unwrap_or(true)
     }
 
     /// Returns whether no edit touches something that an alias repeats elsewhere.
-    pub(super) fn are_free(&self, edits: &[Edit]) -> bool {
+    pub(crate) fn are_free(&self, edits: &[Edit]) -> bool {
         edits.iter().all(|edit| {
             let next = self.repeated.partition_point(|start| *start < edit.range.start);
             self.repeated.get(next).is_none_or(|start| *start > edit.range.end)

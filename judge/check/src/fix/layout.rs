@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Removes entries of a mapping or sequence, named by their keys or items. Returns `None` if the layout does not allow
 /// it.
-pub(super) fn remove(container: Node<'_>, gone: &BTreeSet<u32>) -> Option<Vec<Edit>> {
+pub(crate) fn remove(container: Node<'_>, gone: &BTreeSet<u32>) -> Option<Vec<Edit>> {
     let text = container.document().source();
     let entries: Vec<Entry> = match container.kind() {
         Kind::Map => container.pairs().map(|(key, value)| Entry::new(key, value, gone)).collect(),

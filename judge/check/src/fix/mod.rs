@@ -47,11 +47,11 @@
 
 mod diff;
 mod entry;
-mod layout;
+pub(crate) mod layout;
 mod same;
 
 use crate::Problem;
-use entry::Entries;
+pub(crate) use entry::Entries;
 use kubeshape_schema::Code;
 use kubeshape_schema::field::ErrorType;
 use kubeshape_yaml::{Kind, Node};
@@ -86,6 +86,15 @@ pub struct Plan {
     removed: BTreeSet<u32>,
     /// The mappings that get a type.
     typed: BTreeMap<u32, &'static str>,
+    /// The strings that are replaced.
+    texts: BTreeMap<u32, String>,
+}
+
+impl Plan {
+    /// Creates a plan that removes keys and items, and replaces strings.
+    pub(crate) fn of_texts(removed: BTreeSet<u32>, texts: BTreeMap<u32, String>) -> Plan {
+        Plan { removed, texts, ..Plan::default() }
+    }
 }
 
 /// Returns the edits of a document for the problems of its definitions.

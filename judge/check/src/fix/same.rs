@@ -3,8 +3,7 @@
 use super::Plan;
 use kubeshape_yaml::{Kind, Node};
 
-/// Returns whether a document after the edits is equal to the one before, except for the removals and additions of the
-/// plan. The readers bound the nesting of both.
+/// Returns whether a document after the edits is equal to the one before, except for the changes of the plan. The readers bound the nesting of both.
 pub fn is_made(before: Node<'_>, after: Node<'_>, plan: &Plan) -> bool {
     if before.kind() != after.kind() {
         return false;
@@ -29,6 +28,6 @@ pub fn is_made(before: Node<'_>, after: Node<'_>, plan: &Plan) -> bool {
             let mut stays = before.items().filter(|item| !plan.removed.contains(&item.index()));
             stays.all(|item| found.next().is_some_and(|other| is_made(item, other, plan))) && found.next().is_none()
         }
-        _ => before.text() == after.text(),
+        _ => plan.texts.get(&before.index()).map_or(before.text(), String::as_str) == after.text(),
     }
 }

@@ -9,6 +9,7 @@ mod pages;
 mod releases;
 mod releases_page;
 mod replaced;
+mod trim;
 mod validate_page;
 mod words;
 

@@ -1,0 +1,88 @@
+//! The texts of a definition.
+
+use super::What;
+use super::embedded::{Package, package};
+use kubeshape_yaml::{Kind, Node};
+
+/// A text of a schema.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Text<'n> {
+    /// The schema.
+    pub(super) schema: Node<'n>,
+    pub(super) key: Node<'n>,
+    pub(super) value: Node<'n>,
+    pub(super) what: What,
+    /// The number of fields around it.
+    pub(super) depth: usize,
+    /// The outermost of Kubernetes' types in a copy of which it is.
+    pub(super) inside: Option<Package>,
+    /// Whether it is in the version that is stored.
+    pub(super) is_stored: bool,
+}
+
+/// Returns the schemas of an object's versions, and whether a version is the stored one.
+pub(super) fn schemas(object: Node<'_>) -> impl Iterator<Item = (Node<'_>, bool)> {
+    let spec = object.get("spec");
+    let whole = spec.and_then(|spec| spec.get("validation")?.get("openAPIV3Schema")).map(|schema| (schema, true));
+    let versions = spec.and_then(|spec| spec.get("versions")).into_iter().flat_map(Node::items);
+    whole.into_iter().chain(versions.filter_map(|version| {
+        let is_true = |key| version.get(key).and_then(Node::as_bool) == Some(true);
+        let schema = version.get("schema")?.get("openAPIV3Schema")?;
+        Some((schema, is_true("storage") || is_true("referenceable")))
+    }))
+}
+
+/// Returns the texts of an object's schemas, in the order of the document. The reader bounds the nesting.
+pub(super) fn texts(object: Node<'_>) -> Vec<Text<'_>> {
+    let mut out = Vec::new();
+    for (schema, is_stored) in schemas(object) {
+        let walk = Walk { depth: 0, inside: None, is_stored };
+        walk.schema(schema, &mut out);
+    }
+    out
+}
+
+#[derive(Clone, Copy)]
+struct Walk {
+    depth: usize,
+    inside: Option<Package>,
+    is_stored: bool,
+}
+
+impl Walk {
+    fn schema<'n>(self, schema: Node<'n>, out: &mut Vec<Text<'n>>) {
+        if schema.kind() != Kind::Map {
+            return;
+        }
+        let below = Walk { inside: self.inside.or_else(|| package(schema)), ..self };
+        let field = Walk { depth: self.depth + 1, ..below };
+        for (key, value) in schema.pairs() {
+            let what = match (key.text(), value.kind()) {
+                ("description", Kind::Str) => What::Description,
+                ("title", Kind::Str) => What::Title,
+                ("example", _) => What::Example,
+                ("externalDocs", Kind::Map) => What::Link,
+                ("properties" | "patternProperties" | "definitions", Kind::Map) => {
+                    value.pairs().for_each(|(_, schema)| field.schema(schema, out));
+                    continue;
+                }
+                ("additionalProperties", Kind::Map) => {
+                    field.schema(value, out);
+                    continue;
+                }
+                ("items" | "additionalItems" | "not", Kind::Map) => {
+                    below.schema(value, out);
+                    continue;
+                }
+                ("allOf" | "anyOf" | "oneOf" | "items", Kind::Seq) => {
+                    value.items().for_each(|schema| below.schema(schema, out));
+                    continue;
+                }
+                _ => continue,
+            };
+            // A text of a copied type itself says what the field is for.
+            let Walk { depth, inside, is_stored } = self;
+            out.push(Text { schema, key, value, what, depth, inside, is_stored });
+        }
+    }
+}
