@@ -1,8 +1,10 @@
 //! The texts of a definition.
 
-use super::What;
 use super::embedded::{Package, package};
+use super::{What, size};
 use kubeshape_yaml::{Kind, Node};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A text of a schema.
 #[derive(Clone, Copy, Debug)]
@@ -32,12 +34,26 @@ pub(super) fn schemas(object: Node<'_>) -> impl Iterator<Item = (Node<'_>, bool)
     }))
 }
 
-/// Returns the texts of an object's schemas, in the order of the document. The reader bounds the nesting.
-pub(super) fn texts(object: Node<'_>) -> Vec<Text<'_>> {
-    let mut out = Vec::new();
+/// Returns the texts of an object's schemas, in the order of the document. Versions with equal schemas have each text
+/// together. The reader bounds the nesting.
+///
+/// Equal schemas must stay equal: a server that decodes a definition keeps what all versions have in common once, and
+/// refuses selectable fields that versions have in common if their schemas differ.
+pub(super) fn texts(object: Node<'_>) -> Vec<Vec<Text<'_>>> {
+    let mut out: Vec<Vec<Text<'_>>> = Vec::new();
+    let mut known: BTreeMap<Vec<u8>, Range<usize>> = BTreeMap::new();
     for (schema, is_stored) in schemas(object) {
         let walk = Walk { depth: 0, inside: None, is_stored };
-        walk.schema(schema, &mut out);
+        let mut texts = Vec::new();
+        walk.schema(schema, &mut texts);
+        let same = known.entry(size::json(schema)).or_insert(out.len()..out.len());
+        if same.len() == texts.len() && !texts.is_empty() {
+            let twins = out.get_mut(same.clone()).unwrap_or_default();
+            twins.iter_mut().zip(texts).for_each(|(twins, text)| twins.push(text));
+        } else {
+            out.extend(texts.into_iter().map(|text| vec![text]));
+            *same = same.start..out.len();
+        }
     }
     out
 }

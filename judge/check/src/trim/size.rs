@@ -15,14 +15,20 @@ const SERVER: usize = 16 << 10;
 
 /// Returns the size of a definition.
 pub(super) fn of(definition: Node<'_>, fit: Fit) -> usize {
+    let json = json(definition).len();
+    match fit {
+        Fit::Bytes(_) => json,
+        Fit::Etcd => json + SERVER,
+        Fit::Annotation => annotations(definition, json),
+    }
+}
+
+/// Returns a value as JSON, as kubectl prints it.
+pub(super) fn json(value: Node<'_>) -> Vec<u8> {
     let arena = Bump::new();
     let mut json = Vec::new();
-    Value::from_node(definition, &arena).write_go_json(&mut json);
-    match fit {
-        Fit::Bytes(_) => json.len(),
-        Fit::Etcd => json.len() + SERVER,
-        Fit::Annotation => annotations(definition, json.len()),
-    }
+    Value::from_node(value, &arena).write_go_json(&mut json);
+    json
 }
 
 /// Returns the bytes of all annotations after `kubectl apply`: names and values (`ValidateAnnotationsSize`). kubectl
@@ -60,8 +66,5 @@ pub(super) fn string(text: &str) -> usize {
 
 /// Returns the bytes of a member of an object as JSON, without a comma.
 pub(super) fn member(key: &str, value: Node<'_>) -> usize {
-    let arena = Bump::new();
-    let mut json = Vec::new();
-    Value::from_node(value, &arena).write_go_json(&mut json);
-    string(key) + 1 + json.len()
+    string(key) + 1 + json(value).len()
 }

@@ -64,8 +64,8 @@ impl<'n> Work<'n> {
             return out;
         }
         let texts = texts(definition);
-        for text in &texts {
-            self.as_wanted(text, options, &mut out);
+        for twins in &texts {
+            self.as_wanted(twins, options, &mut out);
         }
         if let Some(limit) = out.limit {
             self.until(limit, &texts, &mut out);
@@ -74,50 +74,55 @@ impl<'n> Work<'n> {
     }
 
     /// Does what the options say about a text, whatever the size.
-    fn as_wanted(&mut self, text: &Text<'n>, options: &Options, out: &mut Trimmed) {
+    fn as_wanted(&mut self, twins: &[Text<'n>], options: &Options, out: &mut Trimmed) {
+        let Some(text) = twins.first() else { return };
         let is_meant = |text: &Text<'_>| text.inside.is_some_and(|ty| options.inside.iter().any(|name| ty.is(name)));
         if !options.inside.is_empty() && !is_meant(text) {
             return;
         }
         if options.removed.contains(&text.what) {
-            return self.remove(text, out);
+            return self.remove(twins, out);
         }
         if text.what != What::Description {
             return;
         }
         match options.descriptions {
-            Descriptions::None => return self.remove(text, out),
-            Descriptions::Depth(depth) if text.depth > depth => return self.remove(text, out),
-            Descriptions::FirstSentence => self.shorten(text, sentence::first(text.value.text()).to_owned(), out),
+            Descriptions::None => return self.remove(twins, out),
+            Descriptions::Depth(depth) if text.depth > depth => return self.remove(twins, out),
+            Descriptions::FirstSentence => self.shorten(twins, sentence::first(text.value.text()), out),
             Descriptions::All | Descriptions::Depth(_) => {}
         }
         let now = self.text_of(text);
         if let Some(short) = options.longest.and_then(|longest| sentence::cut(now, longest)) {
-            self.shorten(text, short, out);
+            self.shorten(twins, &short, out);
         }
     }
 
     /// Does one step after the other until the definition fits.
-    fn until(&mut self, limit: usize, texts: &[Text<'n>], out: &mut Trimmed) {
+    fn until(&mut self, limit: usize, texts: &[Vec<Text<'n>>], out: &mut Trimmed) {
         for step in &STEPS {
             if out.after <= limit {
                 return;
             }
-            let mut texts: Vec<&Text<'n>> = texts.iter().filter(|text| step.has(text)).collect();
-            let order = |text: &&Text<'n>| {
-                let length = text.value.span().len();
-                (Reverse(text.depth), text.is_stored, Reverse(length), text.key.index())
-            };
-            texts.sort_by_cached_key(order);
-            for text in texts {
+            let has = |twins: &&Vec<Text<'n>>| twins.first().is_some_and(|text| step.has(text));
+            let mut texts: Vec<&Vec<Text<'n>>> = texts.iter().filter(has).collect();
+            texts.sort_by_cached_key(|twins| {
+                let text = twins.first();
+                let depth = text.map_or(0, |text| text.depth);
+                let length = text.map_or(0, |text| text.value.span().len());
+                let is_stored = twins.iter().any(|text| text.is_stored);
+                (Reverse(depth), is_stored, Reverse(length), text.map(|text| text.key.index()))
+            });
+            for twins in texts {
                 if out.after <= limit {
                     return;
                 }
                 if step.shortens {
-                    let short = sentence::first(self.text_of(text)).to_owned();
-                    self.shorten(text, short, out);
+                    let now = twins.first().map(|text| self.text_of(text)).unwrap_or_default();
+                    let short = sentence::first(now).to_owned();
+                    self.shorten(twins, &short, out);
                 } else {
-                    self.remove(text, out);
+                    self.remove(twins, out);
                 }
             }
         }
@@ -132,49 +137,61 @@ impl<'n> Work<'n> {
         self.gone.get(&text.schema.index()).is_some_and(|keys| keys.contains(&text.key.index()))
     }
 
-    /// Replaces a description, if it becomes smaller.
-    fn shorten(&mut self, text: &Text<'n>, short: String, out: &mut Trimmed) {
-        let (old, new) = (size::string(self.text_of(text)), size::string(&short));
+    /// Replaces a description in all versions, if it becomes smaller.
+    fn shorten(&mut self, twins: &[Text<'n>], short: &str, out: &mut Trimmed) {
+        let Some(text) = twins.first() else { return };
+        let (old, new) = (size::string(self.text_of(text)), size::string(short));
         if new >= old || self.is_gone(text) {
             return;
         }
-        let is_own = self.entries.is_own(text.value) && is_only(text);
-        let edit = replacement(text.value, &short);
-        if !is_own || !self.entries.are_free(std::slice::from_ref(&edit)) {
-            out.stuck += 1;
+        let is_free = |text: &Text<'n>| {
+            let edit = replacement(text.value, short);
+            self.entries.is_own(text.value) && is_only(text) && self.entries.are_free(std::slice::from_ref(&edit))
+        };
+        if !twins.iter().all(is_free) {
+            out.stuck += twins.len();
             return;
         }
-        self.texts.insert(text.value.index(), short);
         let what = if text.inside.is_some() { Saving::ShortenedInside } else { Saving::Shortened };
-        save(out, what, old - new);
+        for text in twins {
+            self.texts.insert(text.value.index(), short.to_owned());
+            save(out, what, old - new);
+        }
     }
 
-    /// Removes a text, if the layout allows it.
-    fn remove(&mut self, text: &Text<'n>, out: &mut Trimmed) {
-        if self.is_gone(text) {
+    /// Removes a text from all versions, if the layout allows it.
+    fn remove(&mut self, twins: &[Text<'n>], out: &mut Trimmed) {
+        if twins.iter().any(|text| self.is_gone(text)) {
             return;
         }
-        let keys = self.gone.entry(text.schema.index()).or_default();
-        keys.insert(text.key.index());
-        let edits = layout::remove(text.schema, keys).filter(|edits| self.entries.are_free(edits) && is_only(text));
-        if edits.is_none() {
-            keys.remove(&text.key.index());
-            out.stuck += 1;
-            return;
+        let mut is_free = true;
+        for text in twins {
+            let keys = self.gone.entry(text.schema.index()).or_default();
+            keys.insert(text.key.index());
+            let edits = layout::remove(text.schema, keys);
+            is_free &= edits.is_some_and(|edits| self.entries.are_free(&edits) && is_only(text));
         }
-        let comma = usize::from(text.schema.len() > keys.len());
-        let bytes = match self.texts.remove(&text.value.index()) {
-            Some(short) => size::string(text.key.text()) + 1 + size::string(&short),
-            None => size::member(text.key.text(), text.value),
-        };
-        let what = match (text.what, text.inside.is_some()) {
-            (What::Description, true) => Saving::RemovedInside,
-            (What::Description, false) => Saving::Removed,
-            (What::Example, _) => Saving::Examples,
-            (What::Title, _) => Saving::Titles,
-            (What::Link, _) => Saving::Links,
-        };
-        save(out, what, bytes + comma);
+        for text in twins {
+            let keys = self.gone.entry(text.schema.index()).or_default();
+            if !is_free {
+                keys.remove(&text.key.index());
+                out.stuck += 1;
+                continue;
+            }
+            let comma = usize::from(text.schema.len() > keys.len());
+            let bytes = match self.texts.remove(&text.value.index()) {
+                Some(short) => size::string(text.key.text()) + 1 + size::string(&short),
+                None => size::member(text.key.text(), text.value),
+            };
+            let what = match (text.what, text.inside.is_some()) {
+                (What::Description, true) => Saving::RemovedInside,
+                (What::Description, false) => Saving::Removed,
+                (What::Example, _) => Saving::Examples,
+                (What::Title, _) => Saving::Titles,
+                (What::Link, _) => Saving::Links,
+            };
+            save(out, what, bytes + comma);
+        }
     }
 
     /// Returns the edits, sorted, and the changes that they make.

@@ -159,6 +159,20 @@ fn texts_of_copied_types_go_first() {
 }
 
 #[test]
+fn equal_schemas_of_versions_stay_equal() {
+    let version = |name: &str| {
+        format!("  - name: {name}\n    schema: {{openAPIV3Schema: {{description: A tab. More., properties: {{a: {{description: An a}}}}}}}}\n")
+    };
+    let text = format!("kind: CustomResourceDefinition\nspec:\n  versions:\n{}{}", version("v1"), version("v2"));
+    let size = Fit::Bytes(0).size(tape(&text).document(&text).node(0));
+    for less in [1, 20, 40] {
+        let (out, _) = trimmed(&text, &Options { fit: Some(Fit::Bytes(size - less)), ..Options::default() });
+        let (first, second) = out.split_once("- name: v2").expect("two versions");
+        assert!(first.trim_end().ends_with(second.trim_end()), "{out}");
+    }
+}
+
+#[test]
 fn what_an_alias_repeats_stays() {
     let source = "        properties:\n          a: &a {description: A. B.}\n          b: *a\n          c: {description: C. D.}\n";
     let (out, made) = trimmed(&format!("{HEAD}{source}"), &only(Descriptions::None));
@@ -237,11 +251,20 @@ fn large_definitions_of_the_corpus_fit() -> std::io::Result<()> {
     Ok(())
 }
 
+/// Returns what a server says about the definitions of a document.
+fn problems(root: kubeshape_yaml::Node<'_>) -> Vec<String> {
+    let arena = kubeshape_schema::Bump::new();
+    let check = kubeshape_check::Check::new(kubeshape_check::Releases::default());
+    let all = kubeshape_structural::read::manifests(root).0;
+    let all = all.into_iter().flat_map(|manifest| check.definition(manifest, &arena).problems);
+    all.map(|problem| problem.note.detail.to_string()).collect()
+}
+
 /// Trims the documents of a file. Returns the number of definitions that were too large.
 fn all_fit(text: &str, bare: &mut Vec<String>) -> usize {
     let options = Options { fit: Some(Fit::Annotation), ..Options::default() };
     let Ok(mut stream) = Stream::new(text.as_bytes(), Limits::default()) else { return 0 };
-    let (mut tape, mut edits, mut large) = (Tape::new(), Vec::new(), 0);
+    let (mut tape, mut edits, mut plans, mut large) = (Tape::new(), Vec::new(), Vec::new(), 0);
     while let Some(next) = stream.next(&mut tape) {
         let Some(root) = next.ok().and_then(|()| tape.document(text).root()) else { continue };
         let made = plan(root, &options);
@@ -253,14 +276,19 @@ fn all_fit(text: &str, bare: &mut Vec<String>) -> usize {
             }
             large += usize::from(definition.before > definition.after);
         }
-        edits.extend(made.edits);
+        edits.extend(made.edits.iter().cloned());
+        plans.push((tape.clone(), made));
     }
     if large > 0 {
         let out = apply(text, &edits);
+        let mut plans = plans.into_iter();
         let mut stream = Stream::new(out.as_bytes(), Limits::default()).expect("a text");
         while let Some(next) = stream.next(&mut tape) {
             next.expect("a document");
             let root = tape.document(&out).node(0);
+            let (before, plan) = plans.next().expect("as many documents");
+            assert!(is_made(before.document(text).node(0), root, &plan));
+            assert_eq!(problems(before.document(text).node(0)), problems(root));
             for object in kubeshape_structural::read::expand_list(root) {
                 assert!(object.get("kind").is_none() || Fit::Annotation.size(object) <= Fit::Annotation.limit());
             }
