@@ -251,9 +251,9 @@ impl Run<'_> {
             let (before, after) = (thousands(*before as u64), thousands(*after as u64));
             self.ui.say(&format!("{name}: {before} bytes -> {after} bytes: {}", parts.join(", ")));
         }
-        let kinds = saved.iter().map(|(what, saved)| {
-            serde_json::json!({ "what": what.words(), "texts": saved.texts, "bytes": saved.bytes })
-        });
+        let kinds = saved.iter().map(
+            |(what, saved)| serde_json::json!({ "what": what.words(), "texts": saved.texts, "bytes": saved.bytes }),
+        );
         let kinds: Vec<_> = kinds.collect();
         self.ui.json(&serde_json::json!({
             "resource": name, "input": input, "before": before, "after": after, "limit": limit, "saved": kinds,

@@ -340,3 +340,29 @@ fn diff_edit_and_dry_runs() {
     assert_eq!((edited.code, edited.out.as_str()), (Some(0), "foo.example.com/a edited\n"), "{}", edited.err);
     assert_eq!(world.ok("get foo a -o jsonpath={.spec.image}"), "z");
 }
+
+#[test]
+fn a_definition_that_is_too_large_for_apply_is_applied_after_it_is_trimmed() {
+    let Some(world) = World::new() else { return };
+    let words = "What it is for. ".repeat(20_000);
+    let schema = format!("{{type: object, properties: {{spec: {{type: object, description: \"{words}\"}}}}}}");
+    let definition = definition("example.net", "bulks", "Bulk", &[("v1", &schema)]);
+    world.folder.write("bulks.yaml", &definition);
+    let too_long = "metadata.annotations: Too long: may not be more than 262144 bytes";
+    world.refused("apply -f -", &definition, too_long);
+    let trimmed = world.folder.run("trim bulks.yaml");
+    assert_eq!(trimmed.code, Some(0), "{}", trimmed.err);
+    let created = "customresourcedefinition.apiextensions.k8s.io/bulks.example.net created\n";
+    assert_eq!(world.sent("apply -f -", &trimmed.out), created);
+    // A byte more or less decides.
+    let sized = |bytes: usize| {
+        let text = format!("{{type: object, description: \"{}\"}}", "x".repeat(bytes));
+        self::definition("example.net", "edges", "Edge", &[("v1", &text)])
+    };
+    let measured = world.folder.pipe("trim - --fit annotation --output-format json", sized(1000)).err;
+    let measured: serde_json::Value = serde_json::from_str(measured.lines().next().expect("a line")).expect("JSON");
+    let others = measured["before"].as_u64().expect("a number") as usize - 1000;
+    world.refused("apply -f -", &sized(262_145 - others), too_long);
+    let created = "customresourcedefinition.apiextensions.k8s.io/edges.example.net created\n";
+    assert_eq!(world.sent("apply -f -", &sized(262_144 - others)), created);
+}

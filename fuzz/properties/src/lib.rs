@@ -48,6 +48,7 @@ properties! {
     crd_notes_have_places
     crd_same_answers_are_the_same
     crd_to_every_shape_is_json_and_merges
+    crd_trimmed_is_the_same_but_for_texts
     crd_verdicts_are_total
     definition_requests_settle
     diff_tells_of_what_is_refused

@@ -161,7 +161,9 @@ fn texts_of_copied_types_go_first() {
 #[test]
 fn equal_schemas_of_versions_stay_equal() {
     let version = |name: &str| {
-        format!("  - name: {name}\n    schema: {{openAPIV3Schema: {{description: A tab. More., properties: {{a: {{description: An a}}}}}}}}\n")
+        format!(
+            "  - name: {name}\n    schema: {{openAPIV3Schema: {{description: A tab. More., properties: {{a: {{description: An a}}}}}}}}\n"
+        )
     };
     let text = format!("kind: CustomResourceDefinition\nspec:\n  versions:\n{}{}", version("v1"), version("v2"));
     let size = Fit::Bytes(0).size(tape(&text).document(&text).node(0));
