@@ -124,6 +124,8 @@ codes! {
     TextExpected = 1015, Warning, "A number or boolean is used as a string; it is read as written.";
     NumberRounded = 1016, Approximated, "A number has more digits than a double holds, and is rounded.";
     Config = 1017, Error, "The configuration file is wrong.";
+    Derived = 1018, Note, "A definition of another system is read as CustomResourceDefinitions.";
+    NotDerived = 1019, Error, "A definition of another system cannot be read as CustomResourceDefinitions.";
     ChartTemplates = 1031, Warning, "Templates of a Helm chart are not read.";
     IgnoreFile = 1032, Warning, "An ignore file, or a line of it, is not used.";
     BuildFiles = 1033, Note, "Files that manifests are built from are not read.";

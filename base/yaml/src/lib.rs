@@ -22,6 +22,7 @@
 //! }
 //! # Ok::<(), kubeshape_yaml::Error>(())
 //! ```
+mod append;
 mod chars;
 mod compose;
 pub mod edit;
@@ -57,6 +58,7 @@ pub fn plain_scalar(text: &str) -> Kind {
     resolve::plain_kind(text.as_bytes())
 }
 
+pub use append::{Added, Addition};
 pub use error::{Error, Position};
 pub use go::number::{self, Number};
 pub use kind::Kind;

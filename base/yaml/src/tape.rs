@@ -190,6 +190,11 @@ impl<'a> Document<'a> {
         self.tape.entries.len()
     }
 
+    /// Returns the length of the text buffer.
+    pub(crate) fn text_len(self) -> usize {
+        self.tape.text.len()
+    }
+
     /// Returns whether there is no entry at all.
     pub fn is_empty(self) -> bool {
         self.tape.entries.is_empty()

@@ -186,9 +186,9 @@ impl Judged {
                 let detail = format!("found {}, expected a CustomResourceDefinition", describe(node));
                 out.say(context, &Note::new(Code::Skipped, node.index(), detail), &mut capped, &mut resolver);
             }
-            let ignored = document.ignored().filter(|finding| context.shows(finding.code));
-            let ignored = ignored.and_then(|finding| capped.admit(Box::new(finding)));
-            out.events.extend(ignored.map(|finding| Event::Finding(*finding)));
+            for finding in document.remarks().into_iter().filter(|finding| context.shows(finding.code)) {
+                out.events.extend(capped.admit(Box::new(finding)).map(|finding| Event::Finding(*finding)));
+            }
             let Some(types) = types else {
                 for manifest in definitions {
                     let report = context.judge(manifest, has_lifecycles, arena);

@@ -159,7 +159,7 @@ impl<'e> Worker<'e> {
             let (crds, others) = document.manifests();
             out.found |= is_whole || !crds.is_empty();
             out.skip(context, &others, &mut document.resolver_mut());
-            if let Some(finding) = document.ignored() {
+            for finding in document.remarks() {
                 out.say(context, finding);
             }
             for manifest in crds {

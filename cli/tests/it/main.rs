@@ -56,6 +56,7 @@ mod serve_write_back;
 mod show;
 mod stream;
 mod suites;
+mod systems;
 mod terminal;
 mod trim;
 mod upgrade;

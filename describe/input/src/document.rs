@@ -1,5 +1,6 @@
 //! Documents, owned and borrowed.
 
+use crate::derive::System;
 use crate::resolve::LinesOf;
 use crate::{Code, Content, Excerpt, Finding, Lines, Resolver, Source};
 use kubeshape_discovery::read::DocumentKind;
@@ -15,13 +16,15 @@ pub struct Document {
     source: Arc<Source>,
     tape: Tape,
     content: Content,
+    /// The CustomResourceDefinitions that its definitions of other systems stand for.
+    derived: Vec<u32>,
     /// Built when the first pointer is requested.
     parents: OnceLock<Parents>,
 }
 
 impl Document {
-    pub(crate) fn new(source: Arc<Source>, tape: Tape, content: Content) -> Document {
-        Document { source, tape, content, parents: OnceLock::new() }
+    pub(crate) fn new(source: Arc<Source>, tape: Tape, content: Content, derived: Vec<u32>) -> Document {
+        Document { source, tape, content, derived, parents: OnceLock::new() }
     }
 
     pub(crate) fn without_lines(self) -> Document {
@@ -68,9 +71,35 @@ impl Document {
 
     /// Returns its CustomResourceDefinitions, including those in lists, and its other objects.
     ///
-    /// An OpenAPI document and a structured-merge-diff schema have neither.
+    /// An OpenAPI document and a structured-merge-diff schema have neither. Definitions of other systems (a
+    /// CompositeResourceDefinition or ManagedResourceDefinition of Crossplane, a ResourceGraphDefinition of kro) are
+    /// replaced by the CustomResourceDefinitions that these systems make of them. [`Document::objects`] returns them
+    /// as they are written.
+    ///
+    /// # Example: a composite resource of Crossplane
+    /// ```
+    /// use kubeshape_input::{Limits, read};
+    ///
+    /// let text = b"
+    /// apiVersion: apiextensions.crossplane.io/v2
+    /// kind: CompositeResourceDefinition
+    /// metadata: {name: buckets.example.org}
+    /// spec:
+    ///   group: example.org
+    ///   names: {kind: Bucket, plural: buckets}
+    ///   versions: [{name: v1, served: true, referenceable: true, schema: {openAPIV3Schema: {type: object}}}]
+    /// ";
+    /// let input = read("xrd.yaml", text, Limits::default());
+    /// let (definitions, others) = input.documents[0].manifests();
+    /// assert_eq!(definitions[0].node.get("spec").unwrap().get("scope").unwrap().text(), "Namespaced");
+    /// assert!(others.is_empty());
+    /// assert_eq!(input.findings[0].code.number(), 1018);
+    /// ```
     pub fn manifests(&self) -> (Vec<Manifest<'_>>, Vec<Node<'_>>) {
-        if self.content.has_objects() { manifests(self.root()) } else { (Vec::new(), Vec::new()) }
+        if !self.content.has_objects() {
+            return (Vec::new(), Vec::new());
+        }
+        with_derived(self.root(), &self.derived)
     }
 
     /// Returns its objects: the items of a list and of lists in it, or the object itself.
@@ -90,6 +119,24 @@ impl Document {
     }
 }
 
+/// The CustomResourceDefinitions behind a document, and what is to be said about them.
+#[derive(Debug, Default)]
+pub(crate) struct Derivation {
+    pub(crate) roots: Vec<u32>,
+    pub(crate) remarks: Vec<(u32, String)>,
+}
+
+/// Returns the manifests of a document. Definitions of other systems are replaced by what they stand for.
+fn with_derived<'n>(root: Node<'n>, derived: &[u32]) -> (Vec<Manifest<'n>>, Vec<Node<'n>>) {
+    let (mut definitions, mut others) = manifests(root);
+    if !derived.is_empty() {
+        others.retain(|object| System::of(*object).is_none());
+        let node = |at: &u32| Manifest { node: root.document().node(*at), implied: None };
+        definitions.extend(derived.iter().map(node));
+    }
+    (definitions, others)
+}
+
 /// A document that a [`Reader`](crate::Reader) lends.
 #[derive(Debug)]
 pub struct DocumentRef<'r> {
@@ -98,6 +145,7 @@ pub struct DocumentRef<'r> {
     pub(crate) has_lines: bool,
     pub(crate) content: Content,
     pub(crate) ignored: Option<Range<usize>>,
+    pub(crate) derived: &'r Derivation,
     pub(crate) parents: &'r OnceLock<Parents>,
     pub(crate) lines: &'r mut Lines,
 }
@@ -156,7 +204,23 @@ impl<'r> DocumentRef<'r> {
 
     /// Returns its CustomResourceDefinitions and its other objects: see [`Document::manifests`].
     pub fn manifests(&self) -> (Vec<Manifest<'r>>, Vec<Node<'r>>) {
-        if self.content.has_objects() { manifests(self.root()) } else { (Vec::new(), Vec::new()) }
+        if !self.content.has_objects() {
+            return (Vec::new(), Vec::new());
+        }
+        with_derived(self.root(), &self.derived.roots)
+    }
+
+    /// Returns the findings about the document as a whole: text that is ignored, and definitions of other systems that
+    /// are read as CustomResourceDefinitions.
+    pub fn remarks(&mut self) -> Vec<Finding> {
+        let mut out: Vec<Finding> = self.ignored().into_iter().collect();
+        for (at, detail) in &self.derived.remarks {
+            let node = self.document.node(*at);
+            let mut finding = self.finding(Code::Derived, node, detail.clone());
+            self.explain(&mut finding, node);
+            out.push(finding);
+        }
+        out
     }
 
     /// Returns the warning about text between this document and the next one, which Kubernetes ignores. It exists if a

@@ -39,6 +39,7 @@ mod advice;
 mod build;
 mod capped;
 mod content;
+mod derive;
 mod document;
 mod finding;
 mod lines;

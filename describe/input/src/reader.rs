@@ -1,6 +1,8 @@
 //! Reads documents from bytes.
 
 use crate::advice::not_yaml;
+use crate::derive::{Derived, Wrong, derive};
+use crate::document::Derivation;
 use crate::{Code, Content, Document, DocumentRef, Finding, Lines, Place, Source, UnpackError, unpack};
 use kubeshape_convert::proto;
 use kubeshape_yaml::{Error, Limits, Parents, Stream, Tape};
@@ -49,7 +51,7 @@ pub fn read(name: impl Into<Arc<str>>, bytes: &[u8], limits: Limits) -> Input {
                 out.findings.push(*finding);
                 continue;
             }
-            Some(Ok(mut document)) => out.findings.extend(document.ignored()),
+            Some(Ok(mut document)) => out.findings.extend(document.remarks()),
         }
         out.documents.extend(documents.keep());
     }
@@ -104,7 +106,8 @@ impl Reader {
         };
         let has_lines = opened.as_ref().is_ok_and(|(_, has_lines)| *has_lines);
         let stream = opened.map(|(stream, _)| stream).map_err(Some);
-        Documents { name, bytes, stream, tape, parents, lines, has_lines, content: None, source: None }
+        let derived = Derivation::default();
+        Documents { name, bytes, stream, tape, parents, lines, has_lines, content: None, derived, source: None }
     }
 }
 
@@ -153,6 +156,8 @@ pub struct Documents<'r> {
     has_lines: bool,
     /// The kind of the last document, until it is kept.
     content: Option<Content>,
+    /// What the last document stands for.
+    derived: Derivation,
     /// The source, if a document was kept.
     source: Option<Arc<Source>>,
 }
@@ -182,7 +187,7 @@ impl<'r> Documents<'r> {
             Err(finding) => return finding.take().map(Err),
         };
         let text = stream.source();
-        let content = loop {
+        let (content, ignored) = loop {
             if let Err(error) = stream.next(self.tape)? {
                 let mut finding = Finding::new(code_of(&error), error.message).in_input(Arc::clone(&self.name));
                 finding.advice = if error.limit { None } else { not_yaml(text.as_bytes(), error.offset) };
@@ -196,19 +201,43 @@ impl<'r> Documents<'r> {
             }
             let root = self.tape.document(text).root();
             if let Some(root) = root.filter(|_| self.tape.has_content()) {
-                break Content::of(root);
+                break (Content::of(root), stream.ignored());
             }
         };
+        self.derived = Derivation::default();
+        if matches!(content, Content::Object | Content::List) {
+            match derive(self.tape.document(text)) {
+                Ok(None) => {}
+                Ok(Some(Derived { added, roots, remarks })) => {
+                    self.tape.append(added);
+                    self.derived = Derivation { roots, remarks };
+                }
+                Err(wrong) => return Some(Err(self.not_derived(text, &wrong))),
+            }
+        }
         self.content = Some(content);
         Some(Ok(DocumentRef {
             name: &self.name,
             document: self.tape.document(text),
             has_lines: self.has_lines,
             content,
-            ignored: stream.ignored(),
+            ignored,
+            derived: &self.derived,
             parents: self.parents,
             lines: self.lines,
         }))
+    }
+
+    /// Returns the error about a definition of another system.
+    fn not_derived(&mut self, text: &str, wrong: &Wrong) -> Box<Finding> {
+        let node = self.tape.document(text).node(wrong.at);
+        let mut finding = Finding::new(Code::NotDerived, wrong.detail.as_str()).in_input(Arc::clone(&self.name));
+        if self.has_lines {
+            finding.place = Some(self.lines.place(text, node.span().start));
+            finding.excerpt = Some(self.lines.excerpt(text, node.span()));
+            finding.span = Some(node.span());
+        }
+        Box::new(finding)
     }
 
     /// Returns the document that [`Documents::next`] returned last, owned. Returns `None` if there was none, or if it
@@ -223,6 +252,6 @@ impl<'r> Documents<'r> {
         let source = Arc::clone(self.source.get_or_insert_with(new));
         let mut tape = std::mem::take(self.tape);
         tape.shrink_to_fit();
-        Some(Document::new(source, tape, content))
+        Some(Document::new(source, tape, content, std::mem::take(&mut self.derived.roots)))
     }
 }

@@ -27,7 +27,7 @@ fn lent(bytes: &[u8], limits: Limits) -> Found {
         match document {
             Ok(mut document) => {
                 out.0.push((document.content(), document.document().len()));
-                out.1.extend(document.ignored());
+                out.1.extend(document.remarks());
             }
             Err(finding) => out.1.push(*finding),
         }

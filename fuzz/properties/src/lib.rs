@@ -63,6 +63,7 @@ properties! {
     field_set_json
     input_compressed_bytes_keep_the_limit
     input_contents_agree_and_never_panic
+    input_derived_definitions_are_in_bounds
     input_skimmed_kinds_are_all_that_reading_finds
     jsonpath_ends_within_its_bounds
     language_edits_equal_opening

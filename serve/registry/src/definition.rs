@@ -221,7 +221,11 @@ pub(crate) fn read(location: &Location, source: Source<'_>) -> Vec<(Arc<Definiti
         Content::OpenApi(dialect) => vec![openapi(location, root, dialect, source)],
         Content::Definitions => vec![openapi(location, root, Dialect::V2, source)],
         Content::Smd => vec![(smd(location, root, shared), Vec::new())],
-        _ => manifests(root).0.into_iter().map(|manifest| custom_resource(location, manifest, shared)).collect(),
+        _ => {
+            let is_whole = root.index() == 0;
+            let (definitions, _) = if is_whole { location.document().manifests() } else { manifests(root) };
+            definitions.into_iter().map(|manifest| custom_resource(location, manifest, shared)).collect()
+        }
     }
 }
 

@@ -49,7 +49,7 @@ fn lent(reader: &mut Reader, name: &str, bytes: &[u8]) -> (Vec<Facts>, Vec<Findi
         match document {
             Ok(mut document) => {
                 all.push(facts(document.content(), document.root()));
-                findings.extend(document.ignored());
+                findings.extend(document.remarks());
             }
             Err(finding) => findings.push(*finding),
         }

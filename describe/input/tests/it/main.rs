@@ -2,4 +2,5 @@
 
 mod agree;
 mod content;
+mod derived;
 mod refusals;

@@ -18,20 +18,22 @@ impl Entries {
         let mut out = Entries {
             parents: vec![u32::MAX; document.len()],
             repeated: Vec::new(),
-            aliased: vec![false; document.len()],
+            // Nodes that the root does not reach are not in the source.
+            aliased: vec![true; document.len()],
         };
+        out.aliased[root.index() as usize] = false;
         let mut todo = vec![root];
         while let Some(node) = todo.pop() {
+            out.aliased[node.index() as usize] = node.entry().flags.has(Flags::ALIASED);
             if node.entry().flags.has(Flags::ALIASED) {
                 out.repeated.push(node.span().start);
-                out.aliased[node.index() as usize] = true;
             }
             for (key, value) in node.pairs() {
                 out.parents[key.index() as usize] = node.index();
                 out.parents[value.index() as usize] = node.index();
+                out.aliased[key.index() as usize] = key.entry().flags.has(Flags::ALIASED);
                 if key.entry().flags.has(Flags::ALIASED) {
                     out.repeated.push(key.span().start);
-                    out.aliased[key.index() as usize] = true;
                 }
                 todo.push(value);
             }

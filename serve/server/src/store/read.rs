@@ -118,7 +118,7 @@ pub(super) fn read(file: &Arc<str>, bytes: &Bytes, publisher: &Publisher, now: S
                 continue;
             }
         };
-        out.findings.extend(document.ignored());
+        out.findings.extend(document.remarks());
         if let Some(dialect) = document.content().dialect() {
             match canonical(&mut document, dialect, bytes, profile, publisher.base().release()) {
                 Ok(json) => out.documents.push(openapi(dialect, &json, protobuf.as_ref(), now)),
