@@ -176,7 +176,7 @@ Examples:
 /// schemas that server-side apply would use, JSON Schemas, and structural schemas. The report lists everything
 /// that a result cannot express.
 ///
-/// Also reads OpenAPI v2 and v3 documents and structured-merge-diff schemas, which it recognises by their content.
+/// Also reads OpenAPI v2, 3.0 and 3.1 documents and structured-merge-diff schemas, which it recognises by their content.
 /// It converts a single document, or prints it again as the API server does. It merges several documents, and those
 /// that it makes of CustomResourceDefinitions, into one: equal definitions are shared, different definitions of the
 /// same name are renamed, and the same path in two documents is an error.
@@ -199,6 +199,7 @@ Examples:
   kubeshape convert openapi.json --to jsonschema --kind Pod
   kubeshape convert pets.json --to crd --kind Pet --group example.com
   kubeshape convert --kubernetes 1.36 --validations --to v3 -o kubernetes.json
+  kubeshape convert --kubernetes 1.36 --kind Deployment --to jsonschema
 
 Run `kubeshape explain-code KS2001` to learn what a code in the report means.", after_long_help = EXAMPLES)]
 pub(crate) struct ConvertArgs {
@@ -235,6 +236,7 @@ pub(crate) struct ConvertArgs {
     /// single for v2, and resource for everything else]
     ///
     /// With documents among the inputs, `single` writes one document: the only input, or all inputs merged.
+    /// For jsonschema, it writes all.schema.json (with --layout, all.json): one JSON Schema for objects of all kinds.
     /// `group-version` splits it into OpenAPI v3 documents, one per group version and per other root such as
     /// `version`, each with the definitions that it refers to. `resource` writes one result per kind.
     #[arg(long, value_name = "UNIT")]
@@ -243,9 +245,16 @@ pub(crate) struct ConvertArgs {
     /// Write this kind only (repeatable): Deployment, deployments, deploy, apps/v1/Deployment, deployments.apps
     ///
     /// A kind, a plural, singular or short name as kubectl takes it, in upper or lower case, or the name of a
-    /// definition. Implies `--per resource`.
+    /// definition. Implies `--per resource`. With --kubernetes and without INPUT, a built-in kind.
     #[arg(long, value_name = "NAME", help_heading = DOCUMENTS)]
     pub(crate) kind: Vec<String>,
+
+    /// Write all built-in kinds of --kubernetes, with the constraints of --validations
+    ///
+    /// Without INPUT, --kind, --all-kinds and --validations read the documents of --kubernetes; standard input is then
+    /// read only as `-`.
+    #[arg(long, requires = "kubernetes", conflicts_with = "kind", help_heading = DOCUMENTS)]
+    pub(crate) all_kinds: bool,
 
     /// Replace references by what they refer to (v3)
     #[arg(long, help_heading = DOCUMENTS)]
@@ -437,6 +446,15 @@ pub(crate) struct ConvertArgs {
     pub(crate) findings: FindingArgs,
 }
 
+impl ConvertArgs {
+    /// Returns whether the documents of the release of Kubernetes are inputs.
+    pub(crate) fn reads_kubernetes(&self) -> bool {
+        let has_inputs = !self.filenames.and(&self.inputs).is_empty();
+        let has_kinds = self.all_kinds || (!self.kind.is_empty() && !has_inputs);
+        self.kubernetes.is_some() && (self.validations || has_kinds)
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   One document per group version, named as in Kubernetes' api/openapi-spec/v3:
@@ -471,6 +489,14 @@ Examples:
 
   For editors and validators, a schema per kind that rejects unknown fields:
       kubeshape convert openapi.json crds/ --to jsonschema --strict -o schemas/
+
+  The same for a file with objects of all kinds, and for the built-in kinds of a release:
+      kubeshape convert openapi.json crds/ --to jsonschema --per single -o all.json
+      kubeshape convert --kubernetes 1.36 --all-kinds --to jsonschema -o schemas/
+
+  A document in OpenAPI 3.1, and back without a loss:
+      kubeshape convert openapi.json --to v3.1 -o later.json
+      kubeshape convert later.json --to v3 -o openapi.json
 
   For kubeconform, which finds them with `-schema-location schemas/`:
       kubeshape convert crds/ --to jsonschema --layout kubeconform -o schemas/

@@ -211,7 +211,7 @@ fn kept(wanted: &Wanted, pulled: &Pulled, folder: &Path) -> BTreeSet<String> {
 
 /// Returns the file name of a document. A file whose name begins with a dot would be skipped in a folder.
 fn name_of(path: &str) -> String {
-    let name = names::root(path, Format::Json);
+    let name = names::root(path, Format::Json, Shape::V3);
     name.strip_prefix('.').map_or(name.clone(), |rest| format!("%2E{rest}"))
 }
 

@@ -473,7 +473,7 @@ impl<'c> Commit<'c> {
             if document.is_some() {
                 continue;
             }
-            let again = target.shape != Shape::V2 && alone.iter().any(|target| target.shape == Shape::V3);
+            let again = target.shape != Shape::V2 && alone.iter().any(|target| target.shape.is_v3());
             match engine.published(*target, parts, again) {
                 Ok(bytes) => *document = Some(bytes),
                 Err(Merged::Finding(finding)) => self.merged(*finding, ui)?,

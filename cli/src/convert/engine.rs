@@ -174,7 +174,7 @@ impl Engine {
                 for version in published().filter(|version| is_wanted(version)) {
                     scratch.bytes.clear();
                     match target.shape {
-                        Shape::V3 => version.v3(&mut scratch.bytes),
+                        Shape::V3 | Shape::V31 => version.v3(&mut scratch.bytes),
                         Shape::V2 => version.v2(&mut scratch.bytes),
                         Shape::JsonSchema => {
                             let metadata = metadata.get_or_insert_with(|| self.metadata(arena));
@@ -291,6 +291,13 @@ impl Engine {
     ) -> Result<(), Fatal> {
         let mut remarks = Vec::new();
         let Scratch { bytes, formatter } = scratch;
+        match documents::in_version(std::mem::take(bytes), target, &self.settings) {
+            Ok(later) => *bytes = later,
+            Err(note) => {
+                sink.note(Note::new(note.code, version.at, note.detail), Some(target.shape));
+                return Ok(());
+            }
+        }
         let formatted = formatter.format(bytes, target.format, self.pretty, &mut remarks);
         if let Some(bytes) = formatted {
             sink.result(target, version.name, bytes)?;
@@ -317,10 +324,12 @@ impl Engine {
         mut give: impl FnMut(Merged) -> Result<(), Fatal>,
     ) -> Result<(), Fatal> {
         let mut scratch = Scratch::default();
-        if target.shape == Shape::V3 {
+        if target.shape.is_v3() {
             let mut merge = MergeV3::new();
+            let again = self.targets.iter().filter(|target| target.shape.is_v3()).count() > 1;
             for (name, fragments) in parts {
-                for part in std::mem::take(&mut fragments.v3) {
+                let own = if again { fragments.v3.clone() } else { std::mem::take(&mut fragments.v3) };
+                for part in own {
                     merge.add(name, part);
                 }
             }
@@ -382,13 +391,19 @@ impl Engine {
         let mut out = Vec::new();
         let (path, document) = parts.finish(self.publisher.base());
         match document {
-            Ok(bytes) => self.merged(target, names::group_version(&path, target.format), bytes, scratch, |merged| {
-                out.push(match merged {
-                    Merged::Document(name, bytes) => Merged::Output(write(name, bytes)?),
-                    merged => merged,
-                });
-                Ok(())
-            })?,
+            Ok(bytes) => self.merged(
+                target,
+                names::group_version(&path, target.format, target.shape),
+                bytes,
+                scratch,
+                |merged| {
+                    out.push(match merged {
+                        Merged::Document(name, bytes) => Merged::Output(write(name, bytes)?),
+                        merged => merged,
+                    });
+                    Ok(())
+                },
+            )?,
             Err(conflict) => out.push(Merged::conflict(target, &conflict)),
         }
         Ok(out)
@@ -402,6 +417,10 @@ impl Engine {
         scratch: &mut Scratch,
         mut give: impl FnMut(Merged) -> Result<(), Fatal>,
     ) -> Result<(), Fatal> {
+        let bytes = match documents::in_version(bytes, target, &self.settings) {
+            Ok(bytes) => bytes,
+            Err(note) => return give(Merged::finding(note.code, target, "", note.detail.into_owned())),
+        };
         if target.format == args::Format::Json && !self.pretty {
             return give(Merged::Document(name, bytes));
         }
@@ -504,7 +523,7 @@ fn losses<'a>(target: Target, resource: &Resource<'a>, notes: &mut Vec<Note<'a>>
     let published = resource.versions().iter().filter(|version| version.is_published());
     match target.shape {
         Shape::Smd => resource.smd_losses(notes),
-        Shape::V3 => published.for_each(|version| version.losses(Published::V3, notes)),
+        Shape::V3 | Shape::V31 => published.for_each(|version| version.losses(Published::V3, notes)),
         Shape::Structural => published.for_each(|version| version.losses(Published::Structural, notes)),
         // JSON Schemas and policies come with their losses, and the document for kustomize has only merge keys.
         Shape::JsonSchema | Shape::Policy | Shape::Crd | Shape::Kustomize => {}

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ConvertArgs, setup: &Setup) -> Result<bool, Fatal> {
         .with_levels(setup.levels(&args.findings.levels))
         .reporting(formats(args));
     let mut plan = Plan::new(args)?;
-    let documents = match args.kubernetes.filter(|_| args.validations) {
+    let documents = match args.kubernetes.filter(|_| args.reads_kubernetes()) {
         Some(release) => builtin::constrained(release)?,
         None => builtin::Documents::default(),
     };

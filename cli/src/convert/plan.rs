@@ -30,7 +30,7 @@ pub(crate) struct Target {
 impl Target {
     /// Returns whether CustomResourceDefinitions have parts of documents instead of results of their own.
     pub(crate) fn has_parts(self) -> bool {
-        self.published || (matches!(self.shape, Shape::V3 | Shape::V2) && self.per != Per::Resource)
+        self.published || (matches!(self.shape, Shape::V3 | Shape::V31 | Shape::V2) && self.per != Per::Resource)
     }
 }
 
@@ -106,7 +106,8 @@ impl Plan {
             (args.nulls.is_some(), Shape::JsonSchema, "--nulls"),
             (args.inline, Shape::V3, "--inline"),
         ] {
-            if given && !targets.iter().any(|target| target.shape == shape) {
+            let fits = |own: Shape| own == shape || (shape == Shape::V3 && own.is_v3());
+            if given && !targets.iter().any(|target| fits(target.shape)) {
                 return Err(usage(format!("{option} says something about {0} only: add `--to {0}`", shape.name())));
             }
         }
@@ -152,7 +153,7 @@ impl Plan {
 
         let stdin = [PathBuf::from("-")];
         let inputs = args.filenames.and(&args.inputs);
-        let arguments = if inputs.is_empty() && args.validations {
+        let arguments = if inputs.is_empty() && args.reads_kubernetes() {
             &[]
         } else if inputs.is_empty() {
             if std::io::stdin().is_terminal() {
@@ -371,10 +372,10 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
         .map(|shape| {
             use Per::{GroupVersion, Resource, Single};
             let (units, default, documents, format): (&[Per], _, _, _) = match shape {
-                Shape::V3 => (&[GroupVersion, Resource, Single], GroupVersion, Single, Format::Json),
+                Shape::V3 | Shape::V31 => (&[GroupVersion, Resource, Single], GroupVersion, Single, Format::Json),
                 Shape::V2 => (&[Single, Resource], Single, Single, Format::Json),
                 Shape::Smd => (&[Resource, Single], Resource, Single, Format::Yaml),
-                Shape::JsonSchema => (&[Resource], Resource, Resource, Format::Json),
+                Shape::JsonSchema => (&[Resource, Single], Resource, Resource, Format::Json),
                 Shape::Structural | Shape::Policy | Shape::Crd => (&[Resource], Resource, Resource, Format::Yaml),
                 Shape::Kustomize => (&[Single], Single, Single, Format::Json),
             };
@@ -394,10 +395,10 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
                 return Err(usage(format!("there is no protobuf form of {}: use json or yaml", shape.name())));
             }
             let published = match shape {
-                Shape::V3 => changed || per == Some(Single),
+                Shape::V3 | Shape::V31 => changed || per == Some(Single),
                 Shape::V2 => args.rename.is_some(),
-                Shape::Smd => per == Some(Single),
-                Shape::JsonSchema | Shape::Structural | Shape::Policy | Shape::Crd => false,
+                Shape::Smd | Shape::JsonSchema => per == Some(Single),
+                Shape::Structural | Shape::Policy | Shape::Crd => false,
                 Shape::Kustomize => true,
             };
             let (per, documents) = (per.unwrap_or(default), per.unwrap_or(documents));
@@ -473,7 +474,7 @@ fn may_write(target: Target, names: &[&str]) -> bool {
     let ending = names::ending(target.shape);
     [target.per, target.documents].into_iter().any(|per| match (per, target.shape) {
         (Per::Single, _) => names.len() == 1 && own == name,
-        (Per::GroupVersion, _) => names.len() == 1 && stem.ends_with("_openapi"),
+        (Per::GroupVersion, _) => names.len() == 1 && name.ends_with(&names::root("", target.format, target.shape)),
         (Per::Resource, _) => stem.strip_suffix(ending).is_some_and(|name| name.ends_with('.')),
     })
 }
@@ -555,7 +556,10 @@ mod tests {
     fn impossible_combinations_are_refused() {
         for (arguments, message) in [
             (&["--to", "v3", "--to", "v2"][..], "several shapes need a folder"),
-            (&["--to", "jsonschema", "--per", "single", "-o", "nowhere"], "there is no jsonschema result per single"),
+            (
+                &["--to", "jsonschema", "--per", "group-version", "-o", "nowhere"],
+                "there is no jsonschema result per group-version",
+            ),
             (&["--to", "v2", "--per", "group-version", "-o", "nowhere"], "there is no v2 result per group-version"),
             (
                 &["--to", "structural", "--per", "single"],

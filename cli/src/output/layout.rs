@@ -157,8 +157,23 @@ impl Layout {
         openshift.unwrap_or(&self.parts).iter().map(part).collect::<Vec<_>>().join("/")
     }
 
+    /// Returns the name of a schema of all kinds: `all.json`, in the folder of the schemas if that is fixed.
+    pub(crate) fn all(&self, strict: bool) -> String {
+        let is_fixed = |piece: &Piece| match piece {
+            Piece::Text(_) => true,
+            Piece::Variable(variable) => matches!(variable, Variable::Release | Variable::Strict),
+        };
+        let folders = self.parts.iter().rev().skip(1).rev().take_while(|part| part.iter().all(is_fixed)).count();
+        let name = self.name(Subject { group: "", version: "", kind: "", strict });
+        name.split('/').take(folders).chain(["all.json"]).collect::<Vec<_>>().join("/")
+    }
+
     /// Returns whether a result may have this name, relative to the output folder.
     pub(crate) fn may_write(&self, names: &[&str]) -> bool {
+        let name = names.join("/");
+        if !self.is_own() && [false, true].iter().any(|strict| self.all(*strict) == name) {
+            return true;
+        }
         let fits_as = |pieces: &Vec<Piece>, name: &str| {
             let mut rest = name;
             for (at, piece) in pieces.iter().enumerate() {
@@ -289,6 +304,23 @@ mod tests {
         assert_eq!(Layout::parse("yamlls")?.name(route), expected);
         assert_eq!(Layout::parse("datree")?.name(route), "route.openshift.io/route_v1.json");
         assert!(Layout::parse("kubeshape")?.is_own());
+        Ok(())
+    }
+
+    #[test]
+    fn a_schema_of_all_kinds_is_in_the_folder_of_the_others() -> Result<(), String> {
+        for (layout, name) in [
+            ("datree", "all.json"),
+            ("flat", "all.json"),
+            ("kubeconform", "master-standalone-strict/all.json"),
+            ("schemas/{group}/{kind}.json", "schemas/all.json"),
+            ("schemas/x{version}/{kind}.json", "schemas/all.json"),
+        ] {
+            let layout = Layout::parse(layout)?;
+            assert_eq!(layout.all(true), name);
+            assert!(layout.may_write(&name.split('/').collect::<Vec<_>>()), "{name}");
+        }
+        assert!(!Layout::parse("kubeshape")?.may_write(&["all.json"]));
         Ok(())
     }
 

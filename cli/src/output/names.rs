@@ -20,23 +20,25 @@ pub(crate) fn single(shape: Shape, format: Format) -> String {
         Shape::Kustomize => "kustomize",
         Shape::Policy => "policies",
         Shape::Crd => "crd",
-        Shape::V3 | Shape::JsonSchema | Shape::Structural => "openapi",
+        Shape::V31 => "openapi.v3.1",
+        Shape::JsonSchema => "all.schema",
+        Shape::V3 | Shape::Structural => "openapi",
     };
     format!("{stem}.{}", suffix(format))
 }
 
 /// `apis__GROUP__VERSION_openapi.json`: the OpenAPI v3 document of the group version `apis/GROUP/VERSION`.
-pub(crate) fn group_version(path: &str, format: Format) -> String {
+pub(crate) fn group_version(path: &str, format: Format, shape: Shape) -> String {
     let path = path.strip_prefix("apis/").unwrap_or(path);
     let (group, version) = path.rsplit_once('/').unwrap_or((path, ""));
-    shortened(format!("apis__{}__{}", encoded(group), encoded(version))) + "_openapi." + suffix(format)
+    shortened(format!("apis__{}__{}", encoded(group), encoded(version))) + "_" + &single(shape, format)
 }
 
 /// `api__v1_openapi.json`: the OpenAPI v3 document of `/openapi/v3/api/v1`, named as in Kubernetes'
 /// `api/openapi-spec/v3`.
-pub(crate) fn root(key: &str, format: Format) -> String {
+pub(crate) fn root(key: &str, format: Format, shape: Shape) -> String {
     let parts: Vec<String> = key.trim_matches('/').split('/').map(encoded).collect();
-    shortened(parts.join("__")) + "_openapi." + suffix(format)
+    shortened(parts.join("__")) + "_" + &single(shape, format)
 }
 
 /// `KIND.GROUP`: the folder of a kind of a document; `core` is the group without a name.
@@ -147,7 +149,7 @@ pub(crate) fn is_result(components: &[&str]) -> bool {
     match components {
         [name] => stem(name).is_some_and(|stem| {
             ["swagger", "openapi", "schema.smd", "kustomize"].contains(&stem.as_str())
-                || ["_openapi", ".v3", ".v2", ".schema", ".smd"]
+                || ["_openapi", ".v3", ".v3.1", ".v2", ".schema", ".smd"]
                     .iter()
                     .any(|end| stem.strip_suffix(end).is_some_and(|key| !key.is_empty()))
         }),
@@ -156,7 +158,7 @@ pub(crate) fn is_result(components: &[&str]) -> bool {
             folder.contains(['.', '%'])
                 && stem(name).is_some_and(|stem| {
                     stem == "schema.smd"
-                        || [".v3", ".v2", ".schema", ".structural"]
+                        || [".v3", ".v3.1", ".v2", ".schema", ".structural"]
                             .iter()
                             .any(|s| stem.strip_suffix(s).is_some_and(|v| !v.is_empty()))
                 })
@@ -215,7 +217,7 @@ mod tests {
         assert_eq!(file(Shape::V3, "v1beta1", Format::Json), "v1beta1.v3.json");
         assert_eq!(file(Shape::Structural, "v1", Format::Yaml), "v1.structural.yaml");
         assert_eq!(file(Shape::Smd, "", Format::Yaml), "schema.smd.yaml");
-        assert_eq!(group_version("apis/example.com/v1", Format::Json), "apis__example.com__v1_openapi.json");
+        assert_eq!(group_version("apis/example.com/v1", Format::Json, Shape::V3), "apis__example.com__v1_openapi.json");
         assert_eq!(single(Shape::V2, Format::Yaml), "swagger.yaml");
         assert_eq!(single(Shape::V3, Format::Pb), "openapi.pb");
         assert_eq!(single(Shape::Smd, Format::Yaml), "schema.smd.yaml");
@@ -247,9 +249,12 @@ mod tests {
             ("..", ".._openapi.json"),
             ("../x", "..__x_openapi.json"),
         ] {
-            assert_eq!(root(key, Format::Json), name);
+            assert_eq!(root(key, Format::Json, Shape::V3), name);
         }
-        assert_eq!(root("apis/example.com/v1", Format::Yaml), group_version("apis/example.com/v1", Format::Yaml));
+        assert_eq!(
+            root("apis/example.com/v1", Format::Yaml, Shape::V3),
+            group_version("apis/example.com/v1", Format::Yaml, Shape::V3)
+        );
     }
 
     #[test]
@@ -264,7 +269,7 @@ mod tests {
             }
             let name = file(Shape::V2, plural, Format::Json);
             assert!(!name.starts_with('.') && !name.contains('/'), "{name}");
-            let name = group_version(&format!("apis/{plural}/v1"), Format::Json);
+            let name = group_version(&format!("apis/{plural}/v1"), Format::Json, Shape::V3);
             assert!(!name.contains('/') && is_result(&[&name]), "{name}");
         }
         // `plural.group` may be the same string for several pairs; then it is one resource.
@@ -282,7 +287,10 @@ mod tests {
         for plural in [long.as_str(), "a"] {
             let path = [folder(plural, &long), file(Shape::V3, &long, Format::Json)];
             assert!(is_result(&path.each_ref().map(String::as_str)), "{path:?}");
-            for name in [group_version(&format!("apis/{long}/v1"), Format::Json), root(&long, Format::Yaml)] {
+            for name in [
+                group_version(&format!("apis/{long}/v1"), Format::Json, Shape::V3),
+                root(&long, Format::Yaml, Shape::V3),
+            ] {
                 assert!(is_result(&[&name]), "{name}");
             }
         }

@@ -25,6 +25,7 @@ mod helm;
 mod kept;
 mod kinds;
 mod kustomize;
+mod later;
 mod layouts;
 mod lifecycle;
 mod lsp;

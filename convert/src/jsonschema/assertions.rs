@@ -242,7 +242,7 @@ impl<'a> Writer<'_, 'a, '_> {
         }
         self.count("minItems", e.min_items);
         self.count("maxItems", e.max_items);
-        let set = e.list_type == Some("set");
+        let set = self.is_set(s);
         if set || s.flags.any(Flags::UNIQUE_ITEMS) {
             key!(self, "uniqueItems");
             self.out.extend_from_slice(b"true");
@@ -433,7 +433,7 @@ impl<'a> Writer<'_, 'a, '_> {
         (None, Some([&b"{\"anyOf\":"[..], &printed, b"}"].concat()))
     }
 
-    fn separate(&mut self, start: usize) {
+    pub(super) fn separate(&mut self, start: usize) {
         if self.out.len() > start {
             self.out.push(b',');
         }

@@ -81,6 +81,7 @@ impl<'a> Writer<'_, 'a, '_> {
             }
             self.first = true;
             self.out.push(b'{');
+            self.enter(&wanted.name);
             self.members(wanted.schema, wanted.place, Meta::None, Special::of(&wanted.name), Nil::Own);
             self.out.push(b'}');
             let printed = std::mem::take(&mut self.out);

@@ -1,8 +1,9 @@
 //! JSON Schema of the kinds of a document or a CustomResourceDefinition.
 //!
 //! [`from_structural`] converts a version of a CustomResourceDefinition, [`from_definition`] a definition of an OpenAPI
-//! document; [`kinds`] lists the definitions that are kinds. The result is self-contained: the definitions to which it
-//! refers are in `$defs` (draft 7: `definitions`) under their own names, and recursion stays a reference.
+//! document, [`from_kinds`] several of them; [`kinds`] lists the definitions that are kinds. The result is
+//! self-contained: the definitions to which it refers are in `$defs` (draft 7: `definitions`) under their own names, and
+//! recursion stays a reference.
 //!
 //! # Rules
 //! The schema accepts every object that the source accepts, and what it cannot express is a note with a code `KS60xx`.
@@ -13,7 +14,8 @@
 //!   null, even if the `enum` lists it; in documents, a listed null is accepted. Null for a value that is not nullable
 //!   is rejected. A server accepts it, but replaces it with the default or removes the field, so the stored object
 //!   differs from the written one. [`Nulls::Server`] accepts it in fields that are not required or have a default, in
-//!   values of maps, in lists whose items have a default, and as metadata of embedded resources, as the server does.
+//!   values of maps, in lists whose items have a default, and as metadata of embedded resources, as the server does. In
+//!   Kubernetes' own types, it accepts null everywhere, because Go's decoder does.
 //!   With `preserveUnknownFields`, the server removes no null. This applies to the value itself, not to values below
 //!   it. Keywords that count or check fields still see such a null: a note reports this. In a CustomResourceDefinition,
 //!   a value without type may be null whatever its branches require, unless the field is required: the server removes
@@ -44,13 +46,15 @@
 //! - **not, oneOf**: if something below is lost or left to the validator, as formats are, the `not` is left out and the
 //!   `oneOf` becomes an `anyOf`, so that nothing is rejected that the source accepts. Losses in definitions to which
 //!   these refer are not detected.
-//! - **lists**: a set has `uniqueItems`. Keys of map lists are a loss. `items` as a list is `prefixItems`.
+//! - **lists**: a set has `uniqueItems`, except in Kubernetes' own types (`io.k8s.…`), whose sets no server checks. Keys
+//!   of map lists are a loss. `items` as a list is `prefixItems`.
 //! - `x-kubernetes-api-lifecycle` becomes `deprecated`, or a sentence in the description for alpha and beta; the
 //!   extension stays.
 //! - `example` becomes `examples`; extensions stay as annotations, and so does `x-kubernetes-validations`,
 //!   though each rule is reported as not checked.
 //! - In draft 7, a `$ref` cannot have siblings, so it moves into `allOf` if it would.
 
+mod all;
 mod assertions;
 mod branches;
 mod definitions;
@@ -279,6 +283,36 @@ pub fn from_definition<'a>(
     let mut writer = Writer::new(Origin::Document, resolver, options);
     writer.document(schema, name, gvk.map_or(Meta::None, Meta::Kind), Place::Spine);
     writer.finish(schema.at)
+}
+
+/// Converts several definitions of one document to one JSON Schema, as compact JSON: for objects of all these kinds, such
+/// as those in a file with several documents.
+///
+/// Each kind comes with its definition's name and schema. An object of another kind is accepted, unless
+/// [`Options::strict`] is set. The notes have the losses.
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::jsonschema::{Options, from_kinds};
+/// use kubeshape_schema::{Gvk, Schema, Type};
+///
+/// let schema = Schema::of_type(Type::Object);
+/// let result = from_kinds(&[(Gvk::new("v1", "Pod"), "Pod", &schema)], &|_| None, Options::default());
+/// let expected = concat!(
+///     r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["apiVersion","kind"],"#,
+///     r#""allOf":[{"if":{"properties":{"apiVersion":{"const":"v1"},"kind":{"const":"Pod"}}},"then":{"type":"object","#,
+///     r#""properties":{"apiVersion":{"const":"v1"},"kind":{"const":"Pod"}},"required":["apiVersion","kind"]}}]}"#,
+/// );
+/// assert_eq!(String::from_utf8_lossy(&result.value), expected);
+/// ```
+pub fn from_kinds<'a>(
+    kinds: &[(Gvk<'_>, &str, &'a Schema<'a>)],
+    resolver: &Resolver<'_, 'a>,
+    options: Options<'_>,
+) -> Converted<'a, Vec<u8>> {
+    let mut writer = Writer::new(Origin::Document, resolver, options);
+    writer.of_kinds(kinds);
+    writer.finish(kinds.first().map_or(0, |(_, _, schema)| schema.at))
 }
 
 /// Returns the kinds among definitions, by `x-kubernetes-group-version-kind`: each with the definition's name, sorted.

@@ -168,6 +168,8 @@ pub(super) struct Writer<'r, 'a, 'o> {
     pub(super) keeps_nulls: bool,
     /// Whether it is noted that there is no definition of metadata.
     metadata_noted: bool,
+    /// Whether the definition that is being printed is a type of Kubernetes' own.
+    is_built_in: bool,
 }
 
 impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
@@ -186,6 +188,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             widened: 0,
             keeps_nulls: false,
             metadata_noted: false,
+            is_built_in: false,
         }
     }
 
@@ -198,9 +201,20 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             key!(self, "$id");
             self.text(self.options.id);
         }
+        self.enter(name);
         self.members(schema, place, meta, Special::of(name), Nil::Own);
         self.write_definitions(schema.at);
         self.out.push(b'}');
+    }
+
+    /// Begins a definition. A server decodes built-in types with Go's decoder, and checks no sets in them.
+    pub(super) fn enter(&mut self, name: &str) {
+        self.is_built_in = name.starts_with("io.k8s.") && self.origin == Origin::Document;
+    }
+
+    /// Returns whether a list type `set` restricts the items.
+    pub(super) fn is_set(&self, s: &Schema<'_>) -> bool {
+        s.extra().list_type == Some("set") && !self.is_built_in
     }
 
     /// Returns the result of a schema at that location.
@@ -470,7 +484,10 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
     /// Returns how null is handled in a field or a value of a map.
     fn nil(&self, s: &Schema<'a>, is_required: bool, place: Place) -> Nil {
         let crd = self.origin == Origin::Crd;
-        if crd && (s.flags.any(Flags::NULLABLE) || !place.is_spine()) {
+        if self.is_built_in && self.options.nulls == Nulls::Server {
+            // Go's decoder reads null as the zero value.
+            Nil::Accepted
+        } else if crd && (s.flags.any(Flags::NULLABLE) || !place.is_spine()) {
             // Null stays, because branches neither remove nor replace anything.
             Nil::Own
         } else if crd && self.keeps_nulls && s.default.is_none() {
@@ -491,7 +508,8 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             && place.is_spine()
             && s.default.is_some()
             && !s.flags.any(Flags::NULLABLE);
-        if is_replaced { Nil::Accepted } else { Nil::Own }
+        let is_zero = self.is_built_in && self.options.nulls == Nulls::Server;
+        if is_replaced || is_zero { Nil::Accepted } else { Nil::Own }
     }
 
     /// Notes keywords that count fields: they count nulls that the server removes, and do not count defaults that it

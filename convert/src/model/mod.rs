@@ -36,7 +36,7 @@ pub use shared::{Contact, ExternalDocs, Info, License, Security, Tag};
 pub(crate) use table::object;
 pub use walk::{Mapper, Site, Visitor, map_schema, visit_schema};
 
-use kubeshape_schema::read::{Reader, Rules};
+use kubeshape_schema::read::{Language, Reader, Rules};
 use kubeshape_schema::{Bump, Code, Converted, Profile};
 use kubeshape_yaml::Node;
 
@@ -45,8 +45,9 @@ pub(crate) fn read_document<'a, T: Object<'a>>(
     root: Node<'a>,
     arena: &'a Bump,
     profile: Profile,
+    language: Language,
 ) -> Converted<'a, Option<T>> {
-    let mut reader = Reader::new(arena, Rules::Document(profile));
+    let mut reader = Reader::new(arena, Rules::Document(profile)).in_language(language);
     let value = T::read(&mut reader, root);
     if let (Some(text), Profile::Kube) = (root.document().lone_surrogate(), profile) {
         let detail = || "expected a string, found half of a surrogate pair in one".to_owned();

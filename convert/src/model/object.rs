@@ -96,7 +96,8 @@ fn read_member<'a, T: Object<'a>>(
 ) -> Option<u32> {
     let number = object.member(reader, key, value);
     if number.is_none() {
-        if kubeshape_schema::read::is_extension(key.text()) && T::is_extensible(reader) {
+        let is_kept = kubeshape_schema::read::is_extension(key.text()) || reader.keeps_member(key.text());
+        if is_kept && T::is_extensible(reader) {
             let value = reader.json(value);
             reader.push_extension(key.text(), value);
         } else {

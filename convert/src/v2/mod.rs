@@ -8,6 +8,7 @@ pub use model::*;
 
 use crate::model::{print_in_pieces, print_within, read_document};
 use kubeshape_schema::print::Style;
+use kubeshape_schema::read::Language;
 use kubeshape_schema::{Bump, Converted, Profile};
 use kubeshape_yaml::Node;
 
@@ -34,7 +35,7 @@ use kubeshape_yaml::Node;
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn read<'a>(root: Node<'a>, arena: &'a Bump, profile: Profile) -> Converted<'a, Option<Document<'a>>> {
-    read_document(root, arena, profile)
+    read_document(root, arena, profile, Language::default())
 }
 
 impl Document<'_> {

@@ -1,18 +1,19 @@
 //! OpenAPI v3: documents ([`Document`]) and the conversions to them.
 
 pub mod from_v2;
+pub mod later;
 mod model;
 
 pub use model::*;
 
-use crate::model::{print_in_pieces, print_within, read_document};
+use crate::model::{print_in_pieces, print_within};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Converted, Profile};
 use kubeshape_yaml::Node;
 
-/// Reads a document.
+/// Reads a document of OpenAPI 3.0, or one of OpenAPI 3.1 as one of 3.0.
 ///
-/// The value is `None` if a value has the wrong type. The notes have what was found and its location.
+/// The notes have what OpenAPI 3.0 cannot express (`KS2401`, `KS2402`). The value is `None` if a value has the wrong type. The notes have what was found and its location.
 ///
 /// # Example: a document as Kubernetes prints it, which decides its `ETag`
 /// ```
@@ -32,7 +33,12 @@ use kubeshape_yaml::Node;
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn read<'a>(root: Node<'a>, arena: &'a Bump, profile: Profile) -> Converted<'a, Option<Document<'a>>> {
-    read_document(root, arena, profile)
+    later::read(root, arena, profile, false)
+}
+
+/// Does the same, but keeps what only OpenAPI 3.1 has in extensions. [`later::raise`] puts it back.
+pub fn read_keeping<'a>(root: Node<'a>, arena: &'a Bump, profile: Profile) -> Converted<'a, Option<Document<'a>>> {
+    later::read(root, arena, profile, true)
 }
 
 impl Document<'_> {

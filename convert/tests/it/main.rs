@@ -9,6 +9,7 @@ mod graph;
 mod inner;
 mod jsonschema_rules;
 mod jsonschema_soundness;
+mod later;
 mod merge;
 mod proto;
 mod proto_golden;

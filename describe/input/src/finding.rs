@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub enum Shape {
     /// The OpenAPI v3 document.
     V3,
+    /// The OpenAPI v3 document, in OpenAPI 3.1.
+    V31,
     /// The OpenAPI v2 document.
     V2,
     /// The structured-merge-diff schema.
@@ -32,6 +34,7 @@ impl Shape {
     pub fn name(self) -> &'static str {
         match self {
             Shape::V3 => "v3",
+            Shape::V31 => "v3.1",
             Shape::V2 => "v2",
             Shape::Smd => "smd",
             Shape::JsonSchema => "jsonschema",

@@ -54,7 +54,9 @@ properties! {
     diff_tells_of_what_is_refused
     discovery_bodies
     document_inlining_ends_within_its_budget
+    document_later_and_back_is_the_same
     document_losses_kept_restore_it
+    document_of_later_openapi_becomes_openapi_3_0
     document_protobuf_comes_back
     document_reprints_the_same
     document_split_and_aggregated_is_the_same

@@ -8,6 +8,7 @@ pub(crate) mod args {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Shape {
         V3,
+        V31,
         V2,
         Smd,
         JsonSchema,
@@ -21,6 +22,7 @@ pub(crate) mod args {
         pub(crate) fn name(self) -> &'static str {
             match self {
                 Shape::V3 => "v3",
+                Shape::V31 => "v3.1",
                 Shape::V2 => "v2",
                 Shape::Smd => "smd",
                 Shape::JsonSchema => "jsonschema",
@@ -63,7 +65,7 @@ fn check(path: &str) {
 /// Returns all names built from these three strings.
 fn all([a, b, c]: [&str; 3]) -> Vec<String> {
     let mut out = Vec::new();
-    for shape in [Shape::V3, Shape::V2, Shape::JsonSchema, Shape::Structural] {
+    for shape in [Shape::V3, Shape::V31, Shape::V2, Shape::JsonSchema, Shape::Structural] {
         out.push(format!("{}/{}", names::folder(a, b), names::file(shape, c, Format::Json)));
     }
     out.push(format!("{}/{}", names::kind_folder(a, b), names::file(Shape::V3, c, Format::Pb)));
@@ -103,7 +105,9 @@ pub fn holds(data: &[u8]) {
         assert_ne!(name(data.0), name(data.3));
     }
 
-    for layout in ["datree", "kubeconform", "yamlls", "flat", "{group}/{Kind}.json", "x/{{.Group}}-{{.ResourceKind}}.json"] {
+    for layout in
+        ["datree", "kubeconform", "yamlls", "flat", "{group}/{Kind}.json", "x/{{.Group}}-{{.ResourceKind}}.json"]
+    {
         let layout = Layout::parse(layout).expect("it is one");
         let name = layout.name(Subject { kind: data.0, group: data.1, version: data.2, strict: data.2.is_empty() });
         assert!(name.split('/').all(is_fine), "{name:?}");

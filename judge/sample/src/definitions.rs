@@ -1,7 +1,7 @@
 //! The definitions of an OpenAPI document, read on demand.
 
 use kubeshape_schema::json::Json;
-use kubeshape_schema::read::{Reader, Rules};
+use kubeshape_schema::read::{Language, Reader, Rules};
 use kubeshape_schema::{Additional, Bump, Items, Profile, Schema};
 use kubeshape_validate::typed::{Special, is_go_type};
 use kubeshape_value::Value;
@@ -57,7 +57,8 @@ impl<'a> Definitions<'a> {
         if let Some(found) = self.read.borrow().get(name) {
             return Some((name, *found));
         }
-        let schema = Reader::new(self.arena, Rules::Document(Profile::Kube)).schema(node);
+        let reader = Reader::new(self.arena, Rules::Document(Profile::Kube));
+        let schema = reader.in_language(Language::of(node)).schema(node);
         let found = Found { schema: self.arena.alloc(schema), is_go: is_go_type(name, node) };
         self.read.borrow_mut().insert(name, found);
         Some((name, found))

@@ -4,6 +4,7 @@ use crate::definition::Form;
 use crate::kind::Kind;
 use kubeshape_convert::document::Document;
 use kubeshape_convert::v2::from_v3::{self, Scratch};
+use kubeshape_convert::v3::{self, later::is_later};
 use kubeshape_publish::Shape;
 use kubeshape_sample::{Problem, sample, sample_of_document};
 use kubeshape_schema::Profile;
@@ -105,6 +106,11 @@ impl Kind {
         let mut out = Vec::new();
         match definition.form() {
             Form::Smd => return None,
+            Form::OpenApi(Dialect::V3) if is_later(definition.location().node()) => {
+                let memory = Bump::new();
+                let document = v3::read(definition.location().node(), &memory, Profile::Faithful).value?;
+                document.print(&mut out, Profile::Faithful);
+            }
             Form::OpenApi(Dialect::V3) => return Some(Value::from_node(definition.location().node(), arena)),
             Form::OpenApi(Dialect::V2) => {
                 let memory = Bump::new();

@@ -3,7 +3,10 @@
 //! The rules are those of Go's typed decoding, with which an API server reads a CustomResourceDefinition: null leaves a
 //! field absent, a value of the wrong type is an error, and an unknown field is dropped.
 
+mod later;
 mod schema;
+
+pub use later::{KEPT, Language, NULLABLE, ORIGINAL, is_null};
 
 use crate::json::Json;
 use crate::order;
@@ -32,6 +35,7 @@ pub enum Rules {
 pub struct Reader<'a> {
     arena: &'a Bump,
     rules: Rules,
+    language: Language,
     notes: Vec<Note<'a>>,
     errors: usize,
     /// Extensions of the schemas that are being read. Those of inner schemas come after those of outer ones.
@@ -52,7 +56,7 @@ const MAX_ERRORS: usize = 100;
 impl<'a> Reader<'a> {
     /// Creates a reader that allocates in `arena`.
     pub fn new(arena: &'a Bump, rules: Rules) -> Self {
-        Reader { arena, rules, notes: Vec::new(), errors: 0, extensions: Vec::new() }
+        Reader { arena, rules, language: Language::default(), notes: Vec::new(), errors: 0, extensions: Vec::new() }
     }
 
     /// Returns the rules by which it reads.
@@ -95,6 +99,11 @@ impl<'a> Reader<'a> {
         &members[..kept]
     }
 
+    /// Returns whether members were added since.
+    fn has_extensions(&self, since: &Checkpoint) -> bool {
+        self.extensions.len() > since.extensions
+    }
+
     /// Returns whether any value had the wrong type.
     pub fn failed(&self) -> bool {
         self.errors > 0
@@ -128,6 +137,9 @@ impl<'a> Reader<'a> {
     /// Notes a member that the API's type does not have.
     #[cold]
     pub fn unknown_field(&mut self, key: Node<'a>) {
+        if self.is_later_member(key) {
+            return;
+        }
         self.notes.push(Note::new(Code::UnknownField, key.index(), key.text()));
     }
 

@@ -19,8 +19,11 @@ impl<'a> Reader<'a> {
 
     /// Reads a schema in place. Stack frames are small, because schemas nest as deep as the reader of the document
     /// allows.
-    fn fill(&mut self, schema: &mut Schema<'a>, node: Node<'a>) {
+    pub(super) fn fill(&mut self, schema: &mut Schema<'a>, node: Node<'a>) {
         schema.at = node.index();
+        if self.language.is_later {
+            return self.fill_later(schema, node);
+        }
         match node.kind() {
             Kind::Map => {}
             Kind::Null => return,
@@ -55,7 +58,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds the extensions that were read since `mark`, and the flags that follow from the members.
-    fn finish(&mut self, schema: &mut Schema<'a>, mut extra: Option<&'a mut Extra<'a>>, since: &Checkpoint) {
+    pub(super) fn finish(&mut self, schema: &mut Schema<'a>, mut extra: Option<&'a mut Extra<'a>>, since: &Checkpoint) {
         if let Some(extra) = &mut extra {
             extra.extensions = self.take_extensions(since);
         }
@@ -64,7 +67,7 @@ impl<'a> Reader<'a> {
 
     /// Reads one member. Returns whether its keyword appears again.
     #[inline]
-    fn member(
+    pub(super) fn member(
         &mut self,
         schema: &mut Schema<'a>,
         extra: &mut Option<&'a mut Extra<'a>>,
@@ -492,7 +495,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `items`: a mapping is a schema, a list has a schema per position. Kubernetes ignores anything else.
-    fn items(&mut self, node: Node<'a>) -> Option<Items<'a>> {
+    pub(super) fn items(&mut self, node: Node<'a>) -> Option<Items<'a>> {
         match node.kind() {
             Kind::Map => Some(Items::One(self.schema_in_arena(node))),
             // In a CustomResourceDefinition, an empty list is the same as an absent one.
@@ -508,7 +511,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn additional(&mut self, node: Node<'a>) -> Option<Additional<'a>> {
+    pub(super) fn additional(&mut self, node: Node<'a>) -> Option<Additional<'a>> {
         match node.kind() {
             Kind::Null => None,
             Kind::True => Some(Additional::Allowed(true)),
@@ -620,7 +623,7 @@ const OPENAPI_ONLY: [&str; 5] = ["deprecated", "discriminator", "nullable", "wri
 
 /// Sets the flags that follow from the members.
 #[inline(never)]
-fn finish<'a>(schema: &mut Schema<'a>, extra: Option<&'a mut Extra<'a>>) {
+pub(super) fn finish<'a>(schema: &mut Schema<'a>, extra: Option<&'a mut Extra<'a>>) {
     let mut flags = schema.flags;
     let mut below = Flags::NONE;
     flags.set(Flags::REF, !schema.reference.is_empty());

@@ -64,7 +64,7 @@ pub(crate) fn run(
         let mut answers = Vec::new();
         // A published document is the result if there are no other documents and nothing has to change.
         let is_result = |target: &Target| {
-            target.shape == Shape::V3 && target.documents == Per::Single && documents.is_empty() && settings.is_plain()
+            target.shape.is_v3() && target.documents == Per::Single && documents.is_empty() && settings.is_plain()
         };
         let (plain, targets): (Vec<Target>, Vec<Target>) = targets.iter().partition(|target| is_result(target));
         for target in plain {
@@ -122,6 +122,13 @@ fn plain_answers(json: Vec<u8>, target: Target, context: &Context<'_>, answers: 
 
 /// Returns JSON in the format of the target.
 fn formatted(json: Vec<u8>, target: Target, context: &Context<'_>, remarks: &mut Vec<Finding>) -> Option<Vec<u8>> {
+    let json = match documents::in_version(json, target, context.engine.settings()) {
+        Ok(json) => json,
+        Err(note) => {
+            remarks.push(Finding::new(note.code, note.detail));
+            return None;
+        }
+    };
     Formatter::formatted(json, target.format, context.pretty, remarks)
 }
 
@@ -145,6 +152,9 @@ fn printed_as(
     context: &Context<'_>,
     remarks: &mut Vec<Finding>,
 ) -> Result<Printed, Fatal> {
+    if target.shape == Shape::V31 {
+        return raised_as(name, document, target, most, context, remarks);
+    }
     let mut written = Written::Nothing;
     let mut print = |sink: &mut dyn FnMut(&[u8]) -> io::Result<()>| {
         let mut writer = Writer::new(target.format, context.pretty, most, sink);
@@ -169,6 +179,28 @@ fn printed_as(
     }
     discard(context.stage, output);
     Ok(if written == Written::TooMuch { Printed::TooLarge } else { Printed::Nothing })
+}
+
+/// Writes a document in OpenAPI 3.1, which is in memory as a whole.
+fn raised_as(
+    name: &str,
+    document: &Document<'_>,
+    target: Target,
+    most: u64,
+    context: &Context<'_>,
+    remarks: &mut Vec<Finding>,
+) -> Result<Printed, Fatal> {
+    let mut json = Vec::new();
+    let bytes = usize::try_from(most).unwrap_or(usize::MAX);
+    if !document.print_within(&mut json, context.engine.settings().profile, bytes) {
+        return Ok(Printed::TooLarge);
+    }
+    let Some(bytes) = formatted(json, target, context, remarks) else { return Ok(Printed::Nothing) };
+    let size = bytes.len() as u64;
+    if size > most {
+        return Ok(Printed::TooLarge);
+    }
+    Ok(Printed::Result(placed(name.to_owned(), bytes, context)?, size))
 }
 
 /// Writes a result to a temporary file, because several large results would need too much memory.
@@ -249,7 +281,7 @@ const WINDOW: usize = 16;
 impl<'a> Results<'_, 'a> {
     fn target(&mut self, target: Target) -> Result<(), Fatal> {
         match target.shape {
-            Shape::V3 => self.documents(target, Dialect::V3),
+            Shape::V3 | Shape::V31 => self.documents(target, Dialect::V3),
             Shape::V2 => self.documents(target, Dialect::V2),
             Shape::Smd => self.smd(target),
             Shape::JsonSchema => self.json_schemas(target),
@@ -393,7 +425,10 @@ impl<'a> Results<'_, 'a> {
         let parts: Vec<Part<'a>> = match (target.documents, document) {
             (Per::GroupVersion, Document::V3(document)) => documents::split(&document, is_published, self.arena)
                 .into_iter()
-                .map(|(key, document)| Part { name: names::root(key, target.format), of: Of::Document(document) })
+                .map(|(key, document)| Part {
+                    name: names::root(key, target.format, target.shape),
+                    of: Of::Document(document),
+                })
                 .collect(),
             (Per::Resource, _) => self.kinds(&cutter, target),
             (_, document) => {
@@ -498,7 +533,7 @@ impl<'a> Results<'_, 'a> {
         target: Target,
     ) -> Result<(), Fatal> {
         let name = names::single(target.shape, target.format);
-        let is_compact = target.format == Format::Json && !self.context.pretty;
+        let is_compact = target.format == Format::Json && !self.context.pretty && target.shape != Shape::V31;
         if let (Some(folder), true) = (self.context.folder, is_compact) {
             let mut size = 0;
             let staged = self.context.stage.write_pieces(folder.join(&name), |sink| {

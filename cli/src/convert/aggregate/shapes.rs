@@ -138,6 +138,9 @@ impl<'a> Results<'_, 'a> {
 
     pub(super) fn json_schemas(&mut self, target: Target) -> Result<(), Fatal> {
         self.schemas_are_no_documents(target);
+        if target.documents == Per::Single {
+            return self.json_schema_of_all(target);
+        }
         let Some(whole) = self.whole(Dialect::V3, false, target) else { return Ok(()) };
         let Some(document) = self.document(&whole) else { return Ok(()) };
         let (context, settings, arena) = (self.context, self.settings, self.arena);
@@ -185,6 +188,36 @@ impl<'a> Results<'_, 'a> {
             self.say(&whole.of, Note::new(Code::ResultName, 0, detail), target);
         }
         self.answer(made);
+        Ok(())
+    }
+
+    /// Writes one JSON Schema for objects of all kinds.
+    fn json_schema_of_all(&mut self, target: Target) -> Result<(), Fatal> {
+        let Some(whole) = self.whole(Dialect::V3, true, target) else { return Ok(()) };
+        let Some(document) = self.document(&whole) else { return Ok(()) };
+        let (settings, arena) = (self.settings, self.arena);
+        let left = settings.max_output.saturating_sub(self.written);
+        let (name, made) = documents::json_schema_of_all(&document, arena, settings, left);
+        if made.value.is_empty() {
+            let note = documents::over_budget(&name, document.at(), settings);
+            self.say(&whole.of, note, target);
+            return Ok(());
+        }
+        if let [number] = whole.of.as_slice() {
+            self.say_all(&[*number], made.notes, target);
+        } else if settings.losses {
+            // Losses have locations in their own sources.
+            for &number in &whole.of {
+                let Some(own) = self.sources[number].v3 else { continue };
+                let (_, own) = documents::json_schema_of_all(&own, arena, settings, left);
+                own.notes.into_iter().for_each(|note| self.loss(number, note, target));
+            }
+        }
+        if let Some(bytes) = formatted(made.value, target, self.context, &mut Vec::new()) {
+            let size = bytes.len() as u64;
+            let output = placed(name.clone(), bytes, self.context)?;
+            self.give(&whole.of, &name, output, size, target);
+        }
         Ok(())
     }
 

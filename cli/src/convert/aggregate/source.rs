@@ -5,6 +5,7 @@ use super::super::plan::Target;
 use crate::args::{Per, Shape};
 use kubeshape_convert::document::Document as OpenApi;
 use kubeshape_convert::v2::from_v3::Scratch;
+use kubeshape_convert::v3;
 use kubeshape_input::{Document, Limits};
 use kubeshape_schema::{Bump, Converted, Dialect, Note};
 use kubeshape_yaml::Node;
@@ -21,6 +22,8 @@ pub(super) struct Needs {
     v2: bool,
     /// Whether documents are read. Definitions are created from their nodes.
     documents: bool,
+    /// Whether what only OpenAPI 3.1 has is kept, because all results are documents of it.
+    keeps: bool,
     /// Whether the only result is the only document in the other dialect: it is converted while it is printed.
     pub(super) is_printed_only: bool,
 }
@@ -38,9 +41,11 @@ impl Needs {
             }
             _ => false,
         };
-        let v3 = has(Shape::V3) || has(Shape::JsonSchema) || has(Shape::Kustomize) || (has(Shape::Smd) && !only_v2);
+        let has_v3 = has(Shape::V3) || has(Shape::V31);
+        let v3 = has_v3 || has(Shape::JsonSchema) || has(Shape::Kustomize) || (has(Shape::Smd) && !only_v2);
         let documents = targets.iter().any(|target| target.shape != Shape::Crd);
-        Needs { v3: v3 && !is_printed_only, v2: has(Shape::V2) && !is_printed_only, documents, is_printed_only }
+        let keeps = targets.iter().all(|target| target.shape == Shape::V31);
+        Needs { v3: v3 && !is_printed_only, v2: has(Shape::V2) && !is_printed_only, documents, keeps, is_printed_only }
     }
 }
 
@@ -69,7 +74,12 @@ impl<'a> Source<'a> {
         let mut out = Source { loaded, is_published, document, v3, v2, notes: Vec::new(), failed: false };
         let Some(dialect) = loaded.content().dialect().filter(|_| needs.documents) else { return out };
         let root = out.root();
-        let read = OpenApi::read(root, dialect, arena, settings.profile);
+        let read = match dialect {
+            Dialect::V3 if needs.keeps => {
+                v3::read_keeping(root, arena, settings.profile).map(|document| document.map(OpenApi::V3))
+            }
+            _ => OpenApi::read(root, dialect, arena, settings.profile),
+        };
         out.document = out.take(read, None);
         let Some(document) = out.document else { return out };
         if settings.findings && !is_published {

@@ -5,6 +5,7 @@ mod kinds;
 
 pub(crate) use kinds::KindName;
 
+use super::plan::Target;
 use crate::args::{self, ConvertArgs, DefinitionArgs, Draft, Recursion, Rename};
 use crate::error::Fatal;
 use crate::output::{Layout, Subject, names};
@@ -104,6 +105,18 @@ impl Settings {
             max_output: args.max_output.unwrap_or(jsonschema::Options::MOST_BYTES as u64),
         }
     }
+}
+
+/// Returns a printed document in the version of OpenAPI of the target.
+///
+/// # Errors
+/// The result would be too large.
+pub(crate) fn in_version(json: Vec<u8>, target: Target, settings: &Settings) -> Result<Vec<u8>, Note<'static>> {
+    if target.shape != args::Shape::V31 {
+        return Ok(json);
+    }
+    let most_bytes = usize::try_from(settings.max_output).unwrap_or(usize::MAX);
+    v3::later::raise_text(&json, Profile::Faithful, most_bytes)
 }
 
 /// Returns findings about the references and names in a document.
@@ -340,6 +353,39 @@ pub(crate) fn json_schemas<'a>(
     }
     tidy(&mut notes);
     Ok(notes)
+}
+
+/// Creates the JSON Schema for objects of all kinds of a document, with at most `most` bytes. It is empty if there would
+/// be more. Returns it with its name and the notes.
+pub(crate) fn json_schema_of_all<'a>(
+    document: &Document<'a>,
+    arena: &'a Bump,
+    settings: &Settings,
+    most: u64,
+) -> (String, Converted<'a, Vec<u8>>) {
+    let by_name: BTreeMap<&str, &'a Schema<'a>> =
+        document.definitions().iter().map(|definition| (definition.name, &definition.schema)).collect();
+    let resolver = |name: &str| by_name.get(name).copied();
+    let wanted = wanted(document, arena, settings);
+    let mut kinds: Vec<(Gvk<'_>, &str, &'a Schema<'a>)> = Vec::new();
+    for (kind, definition) in wanted.iter().filter(|(kind, _)| !kind.version.is_empty()) {
+        let gvk = Gvk::from_parts(kind.group, kind.version, kind.kind, arena);
+        if kinds.last().is_none_or(|(last, _, _)| *last != gvk) {
+            kinds.push((gvk, definition.name, &definition.schema));
+        }
+    }
+    let name = if settings.layout.is_own() {
+        names::single(args::Shape::JsonSchema, args::Format::Json)
+    } else {
+        settings.layout.all(settings.strict)
+    };
+    let id = match settings.id_base.as_str() {
+        "" => String::new(),
+        base => format!("{}/{}", base.trim_end_matches('/'), name.replace('%', "%25")),
+    };
+    let most_bytes = usize::try_from(most).unwrap_or(usize::MAX);
+    let options = jsonschema::Options { id: &id, most_bytes, ..schema_options(settings) };
+    (name, jsonschema::from_kinds(&kinds, &resolver, options))
 }
 
 /// Returns the note that results would exceed the limit, about the one that crossed it.

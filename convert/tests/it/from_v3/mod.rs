@@ -2,7 +2,7 @@
 
 mod accepts;
 mod corpus;
-mod generate;
+pub(crate) mod generate;
 mod losses;
 mod rules;
 

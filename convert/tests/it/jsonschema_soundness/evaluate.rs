@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 #[derive(Default)]
 pub(crate) struct Evaluator {
-    patterns: BTreeMap<String, Option<Validator>>,
+    /// Whether null has the meaning that documents give it.
+    pub(crate) is_document: bool,
+    pub(crate) patterns: BTreeMap<String, Option<Validator>>,
 }
 
 impl Evaluator {
@@ -20,6 +22,10 @@ impl Evaluator {
         let int_or_string = s["x-kubernetes-int-or-string"] == true;
         let ty = s["type"].as_str();
         let listed = s["enum"].as_array().filter(|values| !values.is_empty());
+        if value.is_null() && self.is_document {
+            let is_listed = listed.is_none_or(|values| values.contains(&Value::Null));
+            return is_listed && (s["nullable"] == true || (ty.is_none() && self.branches(s, value)));
+        }
         if value.is_null() {
             let nullable = s["nullable"] == true;
             // No enum accepts null, even if it lists it.

@@ -5,7 +5,7 @@ mod documents;
 pub(crate) mod evaluate;
 pub(crate) mod instances;
 mod prune;
-mod sources;
+pub(crate) mod sources;
 
 use evaluate::Evaluator;
 use instances::{Random, instance};

@@ -1,6 +1,6 @@
 //! The definitions of an OpenAPI document, and their references.
 
-use kubeshape_schema::read::{Reader, Rules};
+use kubeshape_schema::read::{Language, Reader, Rules};
 use kubeshape_schema::{Bump, Profile, Schema};
 use kubeshape_yaml::Node;
 use std::cell::RefCell;
@@ -29,7 +29,8 @@ impl<'a> Definitions<'a> {
         if let Some(known) = self.read.borrow().get(name) {
             return Some((name, known));
         }
-        let schema = Reader::new(self.arena, Rules::Document(Profile::Kube)).schema(node);
+        let reader = Reader::new(self.arena, Rules::Document(Profile::Kube));
+        let schema = reader.in_language(Language::of(node)).schema(node);
         let schema: &'a Schema<'a> = self.arena.alloc(schema);
         self.read.borrow_mut().insert(name, schema);
         Some((name, schema))
