@@ -2,7 +2,7 @@
 
 use crate::{Converted, Findings, Options};
 use kubeshape_convert::v2::from_v3::{self, Scratch};
-use kubeshape_convert::{document as convert, jsonschema, smd};
+use kubeshape_convert::{document as convert, jsonschema, smd, v3};
 use kubeshape_input::{Code, Finding, Input, Limits, Note, Shape};
 use kubeshape_registry::Location;
 use kubeshape_schema::{Bump, Dialect, Property};
@@ -79,6 +79,40 @@ impl Document {
     /// A part of the document has the wrong type, or the converter refuses it.
     pub fn v3(&self) -> Result<Converted, Findings> {
         self.convert(Dialect::V3, Shape::V3)
+    }
+
+    /// Returns the document in OpenAPI 3.1, as compact JSON. Nothing is lost of a document of OpenAPI 3.0 or 3.1.
+    ///
+    /// # Errors
+    /// See [`v3`](Self::v3); or the result would be larger than [256 MiB](jsonschema::Options::MOST_BYTES).
+    ///
+    /// # Example
+    /// ```
+    /// let source = "{openapi: 3.0.0, paths: {}, components: {schemas: {A: {type: string, nullable: true}}}}";
+    /// let later = kubeshape::Document::read("a.yaml", source)?.v31()?;
+    /// assert!(later.text().contains(r#""A":{"type":["string","null"]}"#), "{}", later.text());
+    /// # Ok::<(), kubeshape::Findings>(())
+    /// ```
+    pub fn v31(&self) -> Result<Converted, Findings> {
+        let (json, mut findings) = if self.dialect == Dialect::V3 {
+            let (arena, mut json) = (Bump::new(), Vec::new());
+            let read = v3::read_keeping(self.location.node(), &arena, self.options.profile);
+            let findings = self.resolve(&read.notes, Shape::V31);
+            let Some(document) = read.value else { return Err(Findings(findings)) };
+            document.print(&mut json, self.options.profile);
+            (json, findings)
+        } else {
+            let converted = self.convert(Dialect::V3, Shape::V31)?;
+            let findings = converted.findings().to_vec();
+            (converted.into_bytes(), findings)
+        };
+        match v3::later::raise_text(&json, self.options.profile, jsonschema::Options::MOST_BYTES) {
+            Ok(json) => Ok(Converted::new(json, findings)),
+            Err(note) => {
+                findings.extend(self.resolve(&[note], Shape::V31));
+                Err(Findings(findings))
+            }
+        }
     }
 
     /// Returns the document in OpenAPI v2, as compact JSON.
