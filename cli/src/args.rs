@@ -176,10 +176,10 @@ Examples:
 /// schemas that server-side apply would use, JSON Schemas, and structural schemas. The report lists everything
 /// that a result cannot express.
 ///
-/// Also reads OpenAPI v2, 3.0 and 3.1 documents and structured-merge-diff schemas, which it recognises by their content.
-/// It converts a single document, or prints it again as the API server does. It merges several documents, and those
-/// that it makes of CustomResourceDefinitions, into one: equal definitions are shared, different definitions of the
-/// same name are renamed, and the same path in two documents is an error.
+/// Also reads OpenAPI v2, 3.0 and 3.1 documents and structured-merge-diff schemas, which it recognises by their
+/// content. It converts a single document, or prints it again as the API server does. It merges several documents,
+/// and those that it makes of CustomResourceDefinitions, into one: equal definitions are shared, different definitions
+/// of the same name are renamed, and the same path in two documents is an error.
 ///
 /// Inputs are YAML, JSON or, for documents, protobuf. They may be compressed (.gz, .zst) and may hold several
 /// documents and lists. Folders are searched for .yaml, .yml, .json and .pb files, without hidden files, node_modules,

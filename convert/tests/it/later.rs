@@ -1,4 +1,5 @@
 //! OpenAPI 3.1 and back.
+#![allow(clippy::print_stdout)] // Figures for the results page.
 
 use crate::from_v3::generate::{Dice, document};
 use crate::jsonschema_soundness::evaluate::Evaluator;

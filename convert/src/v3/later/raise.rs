@@ -164,11 +164,11 @@ impl<'a> Raiser<'a> {
             names.push("null");
         }
         let mut once: Vec<&'a str> = Vec::new();
-        names.into_iter().for_each(|name| {
+        for name in names {
             if !once.contains(&name) {
-                once.push(name)
+                once.push(name);
             }
-        });
+        }
         e.other_type = "";
         e.types = self.arena.alloc_slice_copy(&once);
         s.ty = if once.is_empty() { Type::Absent } else { Type::Several };
