@@ -19,7 +19,7 @@
 use super::direct;
 use super::{Built, Options, SmdError};
 use kubeshape_schema::read::{Language, Reader, Rules};
-use kubeshape_schema::{Bump, Dialect, NoteKind, Property, Schema};
+use kubeshape_schema::{Bump, Dialect, NoteKind, Profile, Property, Schema};
 use kubeshape_smd::schema::{Builder, add_untyped_types};
 use kubeshape_yaml::Node;
 
@@ -79,7 +79,8 @@ pub fn convert(definitions: &[Property<'_>], options: Options) -> Built {
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn of_document<'a>(root: Node<'a>, arena: &'a Bump, options: Options) -> Built {
-    let mut reader = Reader::new(arena, Rules::Document(options.profile)).in_language(Language::of(root));
+    let language = if options.profile == Profile::Faithful { Language::of(root) } else { Language::default() };
+    let mut reader = Reader::new(arena, Rules::Document(options.profile)).in_language(language);
     let schemas = root.get("components").and_then(|components| components.get("schemas"));
     let definitions = schemas.map_or(&[][..], |schemas| reader.properties(schemas));
     if !reader.failed() {

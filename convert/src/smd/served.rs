@@ -85,7 +85,8 @@ pub fn of_document<'a>(
 ) -> Result<Served<'a>, Vec<Note<'a>>> {
     let (document, notes) = match dialect {
         Dialect::V3 => {
-            let Converted { value, notes } = v3::read(root, arena, Profile::Kube);
+            let profile = if v3::later::is_later(root) { Profile::Faithful } else { Profile::Kube };
+            let Converted { value, notes } = v3::read(root, arena, profile);
             (value, notes)
         }
         Dialect::V2 => {

@@ -6,6 +6,7 @@ use crate::jsonschema_soundness::evaluate::Evaluator;
 use crate::jsonschema_soundness::instances::{Random, instance};
 use crate::jsonschema_soundness::sources::each_version;
 use crate::support::{Result, files, folder, with_root};
+use kubeshape_convert::smd;
 use kubeshape_convert::v3::{self, later};
 use kubeshape_corpus::generate::{Seeded, documents_of, structural_manifests};
 use kubeshape_schema::{Bump, Dialect, Profile};
@@ -261,7 +262,8 @@ fn types_of_later_documents_are_those_of_openapi_3_0() -> Result<()> {
                   allOf: [{$ref: '#/components/schemas/B'}]}}, B: {type: object}}}}";
     let types = |source: &str| {
         with_root(source.as_bytes(), |root| {
-            let built = kubeshape_convert::smd::from_v3::of_document(root, &Bump::new(), Default::default());
+            let options = smd::Options { profile: Profile::Faithful, ..smd::Options::default() };
+            let built = smd::from_v3::of_document(root, &Bump::new(), options);
             let mut out = Vec::new();
             kubeshape_smd::schema::print_json(&built.map_err(|errors| format!("{errors:?}"))?, &mut out);
             Ok(String::from_utf8(out)?)

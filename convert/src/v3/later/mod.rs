@@ -1,4 +1,5 @@
-//! OpenAPI 3.1: [`raise`] converts documents of OpenAPI 3.0 to it, and [`read`](super::read) reads it as OpenAPI 3.0.
+//! OpenAPI 3.1: [`raise`] converts documents of OpenAPI 3.0 to it, and [`read`](super::read) with
+//! [`Profile::Faithful`] reads it as OpenAPI 3.0.
 //!
 //! A document with schemas in the form of OpenAPI 3.1 is also a [`Document`]: keywords that OpenAPI 3.0 lacks are
 //! extensions of its schemas. It is only good for printing.
@@ -51,7 +52,8 @@ pub(super) fn read<'a>(
     profile: Profile,
     keeps: bool,
 ) -> Converted<'a, Option<Document<'a>>> {
-    let is_later = is_later(root);
+    // kube-openapi reads every document as one of OpenAPI 3.0.
+    let is_later = profile == Profile::Faithful && is_later(root);
     let read = read_document(root, arena, profile, Language { is_later, keeps });
     if is_later { read.map(|document| document.map(|document| lowered(&document, arena))) } else { read }
 }
