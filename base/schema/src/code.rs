@@ -405,6 +405,8 @@ codes! {
     PolicyExpression = 8125, Widened, "An expression of an admission policy cannot be a rule of a definition.";
     PolicySelects = 8126, Widened, "An admission policy is not about all objects of a kind, so it gives no rules.";
     PolicyAnswer = 8127, Approximated, "A rule refuses other requests, or with other words, than the admission policy.";
+    PolicyCost = 8128, Note, "What an expression of an admission policy can cost.";
+    PolicyCostly = 8129, Warning, "An expression of an admission policy costs too much for ordinary objects.";
     // 83xx: the lifecycle of fields
     LifecycleSource = 8301, Error, "A file is not Go.";
     LifecycleTag = 8302, Error, "A lifecycle tag is not written correctly.";

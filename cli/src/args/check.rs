@@ -106,7 +106,7 @@ pub(crate) struct CheckArgs {
     #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Also name the definitions that nothing is wrong with
+    /// Also name the definitions that nothing is wrong with, and say what expressions of policies cost
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }

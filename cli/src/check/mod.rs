@@ -151,9 +151,17 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
         }
     }
     run.names_in_use();
-    let text = policies.check(releases, limits, |finding| run.shown(finding));
+    let has_notes = args.verbose;
+    let of_policies = policies.check(releases, limits, has_notes, |finding| match finding.code {
+        // They are asked for, whatever the level is.
+        Code::PolicyCost => run.finding(finding),
+        _ => run.shown(finding),
+    });
+    for costs in &of_policies.costs {
+        run.ui.json(costs);
+    }
     run.summary(&context.against);
-    if let Some(text) = &text {
+    if let Some(text) = &of_policies.text {
         run.ui.say(text);
     }
     let Run { counts, .. } = run;

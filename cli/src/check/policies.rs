@@ -4,9 +4,10 @@ use super::result::FileResult;
 use crate::input::{Input, Reader};
 use crate::session::groups::WithCustom;
 use kubeshape_check::Releases;
-use kubeshape_input::{Finding, Limits};
-use kubeshape_registry::policy::{Checked, Others, ServedKinds};
+use kubeshape_input::{Finding, Limits, Place};
+use kubeshape_registry::policy::{Checked, ObjectCosts, Others, ServedKinds};
 use kubeshape_registry::{Location, Registry, Release, Settings};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,6 +18,66 @@ pub(super) struct Policies {
     others: Others,
     /// Files with definitions, which are read again if there are policies.
     definitions: Vec<Input>,
+}
+
+/// The result of all checks.
+#[derive(Debug, Default)]
+pub(super) struct Summary {
+    /// One line for people, if there are policies.
+    pub(super) text: Option<String>,
+    /// For programs: the costs of the expressions of each policy.
+    pub(super) costs: Vec<Value>,
+}
+
+/// The costs of the expressions of one object, and the releases that have the same costs.
+#[derive(Debug)]
+struct Costs {
+    first: ObjectCosts,
+    others: Vec<(Vec<Release>, ObjectCosts)>,
+}
+
+impl Costs {
+    /// Adds the costs of an object in a release.
+    fn add(&mut self, costs: ObjectCosts, release: Release) {
+        match self.others.iter_mut().find(|(_, other)| other.costs == costs.costs) {
+            Some((releases, _)) => releases.push(release),
+            None => self.others.push((vec![release], costs)),
+        }
+    }
+
+    fn json(&self) -> Option<Value> {
+        let expression = |of: &ObjectCosts| -> Vec<Value> {
+            let expressions = of.costs.iter().map(|cost| {
+                let place = of.place(cost);
+                json!({
+                    "path": cost.path,
+                    "line": place.map(|place| place.line),
+                    "column": place.map(|place| place.column),
+                    "kind": cost.kind.as_ref().map(ToString::to_string),
+                    "least": cost.least,
+                    "most": cost.most,
+                    "limit": cost.limit,
+                    "size": cost.size,
+                })
+            });
+            expressions.collect()
+        };
+        let of_releases = self.others.iter().filter(|(_, of)| !of.costs.is_empty()).map(|(releases, of)| {
+            let releases: Vec<String> = releases.iter().map(ToString::to_string).collect();
+            json!({"releases": releases, "expressions": expression(of)})
+        });
+        let costs: Vec<Value> = of_releases.collect();
+        let place = self.first.location.place();
+        (!costs.is_empty()).then(|| {
+            json!({
+                "resource": self.first.resource,
+                "input": &**self.first.location.input(),
+                "line": place.map(|place| place.line),
+                "column": place.map(|place| place.column),
+                "costs": costs,
+            })
+        })
+    }
 }
 
 /// Returns the objects of an input.
@@ -46,10 +107,11 @@ impl Policies {
         mut self,
         releases: Releases,
         limits: Limits,
+        has_notes: bool,
         mut report: impl FnMut(&Finding),
-    ) -> Option<String> {
+    ) -> Summary {
         if self.objects.is_empty() {
-            return None;
+            return Summary::default();
         }
         let mut reader = Reader::default();
         for input in std::mem::take(&mut self.definitions) {
@@ -62,12 +124,19 @@ impl Policies {
         // The indices of findings, by location and message.
         let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
         let (mut objects, mut refused) = (0, 0);
+        let mut costs: BTreeMap<(Arc<str>, Option<Place>), Costs> = BTreeMap::new();
         for release in releases.iter() {
             let Some(kinds) = self.kinds(release) else { continue };
             let checked = Checked::of(&self.objects, &self.others, &ServedKinds::new(&kinds), release);
             judged.push(release);
             (objects, refused) = (checked.objects, refused.max(checked.refused));
-            for finding in checked.findings {
+            let notes: Vec<Finding> = checked.costs.iter().filter(|_| has_notes).flat_map(ObjectCosts::notes).collect();
+            for of in checked.costs {
+                let key = (Arc::clone(of.location.input()), of.location.place());
+                let first = || Costs { first: of.clone(), others: Vec::new() };
+                costs.entry(key).or_insert_with(first).add(of, release);
+            }
+            for finding in checked.findings.into_iter().chain(notes) {
                 let at = *known.entry((finding.location(), finding.detail.clone())).or_insert(found.len());
                 match found.get_mut(at) {
                     Some((_, releases)) => releases.push(release),
@@ -84,7 +153,8 @@ impl Policies {
             report(&finding);
         }
         if judged.is_empty() {
-            return Some(format!("Admission policies are not checked: kinds of Kubernetes {releases} are not known."));
+            let text = format!("Admission policies are not checked: kinds of Kubernetes {releases} are not known.");
+            return Summary { text: Some(text), costs: Vec::new() };
         }
         let s = if objects == 1 { "" } else { "s" };
         let rest = match refused {
@@ -92,7 +162,8 @@ impl Policies {
             1 => "1 is refused".to_owned(),
             n => format!("{n} are refused"),
         };
-        Some(format!("{objects} object{s} of admission checked for Kubernetes {releases}: {rest}."))
+        let text = format!("{objects} object{s} of admission checked for Kubernetes {releases}: {rest}.");
+        Summary { text: Some(text), costs: costs.values().filter_map(Costs::json).collect() }
     }
 
     /// Returns the built-in kinds of a release, and those that the files define; `None` if the release has no

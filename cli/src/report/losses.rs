@@ -5,6 +5,7 @@ use super::render::{self, Appearance};
 use super::tally::Tally;
 use super::wrap::wrap;
 use kubeshape_input::{Code, Finding, NoteKind};
+use kubeshape_schema::thousands;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -78,29 +79,10 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
-/// Formats a number with commas.
-pub(crate) fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use kubeshape_input::{Place, Shape};
-
-    #[test]
-    fn large_numbers_have_commas() {
-        let all: Vec<String> = [0, 999, 1000, 12_345, 1_234_567].into_iter().map(thousands).collect();
-        assert_eq!(all, ["0", "999", "1,000", "12,345", "1,234,567"]);
-    }
 
     #[test]
     fn narrowing_losses_come_first_and_each_is_listed() {

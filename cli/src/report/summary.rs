@@ -1,9 +1,10 @@
 //! What a conversion read, wrote and lost.
 
-use super::losses::{count, thousands};
+use super::losses::count;
 use super::tally::Totals;
 use super::wrap::wrap;
 use kubeshape_input::NoteKind;
+use kubeshape_schema::thousands;
 use std::fmt::Write;
 use std::time::Duration;
 

@@ -289,6 +289,78 @@ spec:
     )
 }
 
+/// A policy about Deployments with a variable, and loops over containers.
+const COSTLY: &str = "\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: costly}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: ['*'], resources: [deployments]}
+  variables:
+  - {name: all, expression: object.spec.template.spec.containers}
+  validations:
+  - expression: object.spec.replicas <= 5
+  - expression: variables.all.all(a, variables.all.all(b, variables.all.all(c, variables.all.exists(d, a == d || b == c))))
+    messageExpression: \"'found ' + object.metadata.name\"
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: costly}
+spec: {policyName: costly, validationActions: [Deny]}
+";
+
+#[test]
+fn check_shows_what_expressions_cost_and_warns_if_ordinary_objects_cost_too_much() {
+    let folder = Folder::new();
+    folder.write("costly.yaml", COSTLY);
+    let title = "An expression of an admission policy costs too much for ordinary objects";
+    let warning = format!(
+        "costly.yaml:12:17: warning[KS8129]: {title}: spec.validations[1].expression: costs at most the limit of 1,000,000 \
+         only while lists, maps and strings have at most 16 entries (in ValidatingAdmissionPolicy costly)\n"
+    );
+    let run = folder.run("check costly.yaml --output-format short");
+    assert_eq!((run.code, &run.out), (Some(0), &warning), "{}", run.err);
+    let run = folder.run("check costly.yaml -v --output-format short");
+    let costs: Vec<&str> =
+        run.out.lines().filter_map(|line| line.split_once(" policy can cost: ")).map(|(_, cost)| cost).collect();
+    let within = |path: &str, most: &str| {
+        format!("{path}: costs at most {most}, and the limit is 1,000,000 (in ValidatingAdmissionPolicy costly)")
+    };
+    // The warning has the cost of the other one.
+    let expected = [
+        within("spec.variables[0].expression", "5"),
+        within("spec.validations[0].expression", "4"),
+        within("spec.validations[1].messageExpression", "314,577"),
+        "spec.validations: together, the expressions cost at most the limit of 10,000,000 only while lists, maps and \
+         strings have at most 28 entries (in ValidatingAdmissionPolicy costly)"
+            .to_owned(),
+    ];
+    assert_eq!(costs, expected);
+    let run = folder.run("check costly.yaml --kubernetes 1.35..1.36 --output-format json");
+    let costs = run.out.lines().find(|line| line.contains("\"costs\"")).unwrap();
+    let costs: serde_json::Value = serde_json::from_str(costs).unwrap();
+    assert_eq!(costs["resource"], "ValidatingAdmissionPolicy costly");
+    assert_eq!(costs["costs"][0]["releases"], serde_json::json!(["1.35", "1.36"]));
+    let expected = serde_json::json!({
+        "path": "spec.validations[1].expression", "line": 12, "column": 17, "kind": "apps/v1, Kind=Deployment",
+        "least": 3, "most": null, "limit": 1_000_000, "size": 16,
+    });
+    assert_eq!(costs["costs"][0]["expressions"][2], expected);
+}
+
+#[test]
+fn checks_of_permissions_that_cost_too_much_are_found() {
+    let folder = Folder::new();
+    let check = |verb: &str| format!("authorizer.group('').resource('pods').check('{verb}').allowed()");
+    let expression = ["get", "list", "watch"].map(check).join(" && ");
+    let policy = COSTLY.replace("object.spec.replicas <= 5", &format!("\"({expression}) == true\""));
+    folder.write("costly.yaml", policy);
+    let run = folder.run("check costly.yaml --output-format short");
+    assert!(run.out.contains("spec.validations[0].expression: costs at most the limit"), "{}", run.out);
+}
+
 #[test]
 fn a_policy_made_of_rules_decides_as_the_rules() {
     let folder = Folder::new();

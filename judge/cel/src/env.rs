@@ -257,6 +257,23 @@ impl Ast {
         self.estimate_in(sizes, &self.language)
     }
 
+    /// Estimates the cost of an evaluation over values of a limited size: strings, lists and maps of the variables have
+    /// at most `most` characters or entries, and so do values whose size is unknown.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_cel::{Env, Release, Type, UnknownSizes};
+    ///
+    /// let env = Env::new(Release::NEWEST).with_variable("self", Type::Dyn);
+    /// let ast = env.compile("self.items.all(item, item > 0)")?;
+    /// let costs = [10, 100].map(|most| ast.estimate_within(&UnknownSizes, most).max);
+    /// assert_eq!(costs, [43, 403]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn estimate_within(&self, sizes: &dyn Sizes, most: u64) -> Range {
+        cost::estimate_within(&self.checked, sizes, &self.language, most)
+    }
+
     /// Returns the range of bytes of the first function whose result has no known size in the estimate.
     pub fn endless_part(&self, source: &str, sizes: &dyn Sizes) -> Option<std::ops::Range<usize>> {
         let call = cost::endless(&self.checked, sizes, &self.language)?;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The cost limit of an expression (`PerCallLimit`).
-const MAX_CALL: u64 = 1_000_000;
+pub(crate) const MAX_CALL: u64 = 1_000_000;
 /// The cost limit of a group of expressions (`RuntimeCELCostBudget`).
 pub(crate) const BUDGET: i64 = 10_000_000;
 /// The cost limit of match conditions (`RuntimeCELCostBudgetMatchConditions`).

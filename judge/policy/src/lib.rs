@@ -8,6 +8,7 @@
 #![allow(clippy::result_large_err)]
 
 mod answer;
+mod costs;
 mod decision;
 mod environment;
 mod evaluate;
@@ -31,6 +32,7 @@ mod validation;
 mod warnings;
 
 pub use answer::{Details, Status};
+pub use costs::{PolicyCost, policy_costs};
 pub use decision::{Annotation, Called, Decision, DeniedBy, Judged, Mutated, Validated};
 pub use evaluate::{Policies, Undecoded};
 pub use from_rules::{FromRules, from_rules};

@@ -46,7 +46,7 @@ pub fn type_warnings(object: Value<'_>, kinds: &dyn Kinds, release: Release) -> 
             left -= environments.len();
             let errors: Vec<String> = environments
                 .iter()
-                .filter_map(|(kind, env)| Some(format!("{kind}: {}\n", env.compile(expression).err()?)))
+                .filter_map(|typed| Some(format!("{}: {}\n", typed.kind, typed.env.compile(expression).err()?)))
                 .collect();
             if !errors.is_empty() {
                 warnings.push(TypeWarning {
@@ -59,8 +59,18 @@ pub fn type_warnings(object: Value<'_>, kinds: &dyn Kinds, release: Release) -> 
     warnings
 }
 
-/// Returns an environment for each kind.
-fn environments(spec: &PolicySpec<'_>, kinds: &dyn Kinds, release: Release) -> Vec<(Gvk, Env)> {
+/// A kind that a policy matches.
+pub(crate) struct Typed {
+    pub(crate) kind: Gvk,
+    pub(crate) declared: Arc<DeclType>,
+    /// The type of the parameters, if it is known.
+    pub(crate) params: Option<Arc<DeclType>>,
+    /// The environment of expressions about objects of the kind.
+    pub(crate) env: Env,
+}
+
+/// Returns the known kinds that a policy matches, each with an environment.
+pub(crate) fn environments(spec: &PolicySpec<'_>, kinds: &dyn Kinds, release: Release) -> Vec<Typed> {
     let params = spec.param_kind.filter(|(api_version, kind)| {
         api_version.matches('/').count() < 2 && !(api_version.is_empty() && kind.is_empty())
     });
@@ -70,9 +80,10 @@ fn environments(spec: &PolicySpec<'_>, kinds: &dyn Kinds, release: Release) -> V
     });
     let known = kinds_of(spec, kinds).into_iter().filter_map(|gvk| Some((kinds.declared(&gvk)?, gvk)));
     known
-        .map(|(declared, gvk)| {
-            let env = environment(spec, &declared, &gvk.kind, params.as_ref(), release);
-            (gvk, env)
+        .map(|(declared, kind)| {
+            let env = environment(spec, &declared, &kind.kind, params.as_ref(), release);
+            let params = params.as_ref().and_then(|(declared, _)| declared.clone());
+            Typed { kind, declared, params, env }
         })
         .collect()
 }

@@ -6,6 +6,7 @@ mod admit;
 mod changes;
 mod check;
 mod compare;
+mod costs;
 mod stored;
 mod types;
 
@@ -25,6 +26,7 @@ pub use admit::Answer;
 pub use changes::changes;
 pub use check::{Checked, GROUP, Others, is_policy};
 pub use compare::{Comparison, CostChange, Difference, Effect};
+pub use costs::ObjectCosts;
 pub use stored::StoredPolicies;
 
 /// The kinds of one registry, found by their resources. A built-in kind is prepared at its first object.

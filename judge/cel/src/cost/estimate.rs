@@ -39,6 +39,11 @@ pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes, language: &Language
     Estimator::new(checked, sizes, language).cost(&checked.expr)
 }
 
+/// Estimates the cost of an expression over values whose sizes are at most `most`.
+pub(crate) fn estimate_within(checked: &Checked, sizes: &dyn Sizes, language: &Language, most: u64) -> Range {
+    Estimator { most: Some(most), ..Estimator::new(checked, sizes, language) }.cost(&checked.expr)
+}
+
 /// Returns the first call whose result is a string or a list of unknown size.
 pub(crate) fn endless(checked: &Checked, sizes: &dyn Sizes, language: &Language) -> Option<Id> {
     let mut estimator = Estimator::new(checked, sizes, language);
@@ -56,6 +61,8 @@ struct Estimator<'a> {
     locals: HashMap<Arc<str>, Vec<Local>>,
     /// The first call whose result has an unknown size.
     endless: Option<Id>,
+    /// The maximum size of values of objects, and of values whose size is unknown.
+    most: Option<u64>,
 }
 
 const NOTHING: Range = Range::fixed(0);
@@ -72,6 +79,7 @@ impl<'a> Estimator<'a> {
             entries: HashMap::new(),
             locals: HashMap::new(),
             endless: None,
+            most: None,
         }
     }
 
@@ -105,7 +113,13 @@ impl<'a> Estimator<'a> {
 
     fn size_at(&self, path: &Path) -> Option<Range> {
         let path: Vec<&str> = path.iter().map(|part| &**part).collect();
-        self.sizes.size(&path, self.language)
+        let size = self.sizes.size(&path, self.language)?;
+        Some(self.most.map_or(size, |most| Range { min: size.min.min(most), max: size.max.min(most) }))
+    }
+
+    /// Returns the size of a value of unknown size.
+    fn unknown(&self) -> Option<Range> {
+        self.most.map(|max| Range { min: 0, max })
     }
 
     fn size(&mut self, expr: &Expr) -> Option<Range> {
@@ -131,8 +145,8 @@ impl<'a> Estimator<'a> {
             return Some(ONE);
         }
         match &expr.kind {
-            Kind::Ident(name) => self.local(name, |known| known.size).flatten(),
-            _ => None,
+            Kind::Ident(name) => self.local(name, |known| known.size).flatten().or_else(|| self.unknown()),
+            _ => self.unknown(),
         }
     }
 
@@ -223,7 +237,7 @@ impl<'a> Estimator<'a> {
             } else {
                 path.iter().cloned().chain([Arc::from("@items")]).collect()
             };
-            ((*ty).clone(), self.size_at(&below))
+            ((*ty).clone(), self.size_at(&below).or_else(|| self.unknown()))
         });
         let literal = match &expr.kind {
             Kind::Literal(Literal::Int(value)) => Some(*value),
@@ -267,6 +281,10 @@ impl<'a> Estimator<'a> {
                 None => self.standard(expr, overload, receiver.as_ref(), args, &operands, &costs, all),
             };
             total = total.union(cost);
+            let size = size.map(|size| match self.most {
+                Some(most) if size.max == u64::MAX => Range { min: size.min.min(most), max: most },
+                _ => size,
+            });
             if let Some(size) = size {
                 result = Some(result.map_or(size, |result: Range| result.union(size)));
             }

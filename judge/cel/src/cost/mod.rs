@@ -3,7 +3,7 @@
 mod calls;
 mod estimate;
 
-pub(crate) use estimate::{endless, estimate};
+pub(crate) use estimate::{endless, estimate, estimate_within};
 
 use crate::release::Language;
 use crate::types::Type;

@@ -203,19 +203,29 @@ impl Declared {
 }
 
 impl DeclType {
-    /// Returns a type without parts.
+    /// Returns a type without parts, for values of any length.
     pub fn scalar_of(ty: Type) -> DeclType {
-        scalar(ty, MIN_NUMBER, MAX_REQUEST)
+        let (least, most) = match ty {
+            Type::Bool => (MIN_BOOL, 0),
+            Type::Int | Type::Uint | Type::Double => (MIN_NUMBER, 0),
+            Type::Duration => (MIN_DURATION, MAX_DATE_TIME),
+            Type::Timestamp => (DATE, MAX_DATE_TIME),
+            Type::String | Type::Bytes => (MIN_STRING, MAX_REQUEST - 2),
+            _ => (MIN_NUMBER, MAX_REQUEST - 2),
+        };
+        scalar(ty, least, most)
     }
 
-    /// Returns a list type.
+    /// Returns the type of lists of any length.
     pub fn list_of(items: Arc<DeclType>) -> DeclType {
-        DeclType { shape: Shape::List(items), max_elements: MAX_REQUEST, before: None, min_serialized_size: 2 }
+        let most = (MAX_REQUEST - 2) / (items.min_serialized_size + 1);
+        DeclType { shape: Shape::List(items), max_elements: most, before: None, min_serialized_size: 2 }
     }
 
-    /// Returns a map type with string keys.
+    /// Returns the type of maps with string keys of any length.
     pub fn map_of(values: Arc<DeclType>) -> DeclType {
-        DeclType { shape: Shape::Map(values), max_elements: MAX_REQUEST, before: None, min_serialized_size: 2 }
+        let most = (MAX_REQUEST - 2) / (values.min_serialized_size + 6);
+        DeclType { shape: Shape::Map(values), max_elements: most, before: None, min_serialized_size: 2 }
     }
 
     /// Returns an object type with fields, keyed by their names in expressions.

@@ -1,5 +1,6 @@
 //! Tests of admission policies.
 
 mod common;
+mod costs;
 mod mutating;
 mod validating;

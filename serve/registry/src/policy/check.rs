@@ -1,6 +1,7 @@
 //! Checks of policies, bindings and webhook configurations: as a server validates them on creation, and for probable
 //! mistakes.
 
+use super::costs::ObjectCosts;
 use crate::locate;
 use crate::location::Location;
 use kubeshape_input::{Code, Finding};
@@ -25,6 +26,8 @@ pub struct Checked {
     pub objects: usize,
     /// The number of those that a server refuses.
     pub refused: usize,
+    /// What the expressions can cost, in the order of the objects.
+    pub costs: Vec<ObjectCosts>,
 }
 
 /// Returns whether a node is a policy, a binding or a webhook configuration.
@@ -150,6 +153,9 @@ impl Checked {
             }
             self.findings.push(finding);
         }
+        let costs = ObjectCosts::of(location, decoded.value, kinds, release);
+        self.findings.extend(costs.warnings());
+        self.costs.push(costs);
     }
 
     /// Reports policies without bindings, bindings without policies, and parameters that are not among the objects.
@@ -229,7 +235,7 @@ fn text<'a>(value: Value<'a>, key: &str) -> &'a str {
 }
 
 /// `ValidatingAdmissionPolicy small`
-fn named(value: Value<'_>) -> String {
+pub(super) fn named(value: Value<'_>) -> String {
     format!("{} {}", text(value, "kind"), text(value.get("metadata").unwrap_or(Value::Null), "name"))
 }
 
