@@ -84,11 +84,14 @@ impl Rule {
 
 /// Returns whether a resource of a rule is this one (upstream: `ResourceMatches`).
 fn is_resource(given: &str, resource: &str, subresource: &str) -> bool {
-    match given.split_once('/') {
-        _ if given == "*" => true,
-        Some((of, given)) => !subresource.is_empty() && given == subresource && (of == "*" || of == resource),
-        None => subresource.is_empty() && given == resource,
+    if given == "*" {
+        return true;
     }
+    // A review may name both in `resource`, as `pods/log`.
+    if subresource.is_empty() {
+        return given == resource;
+    }
+    given.split_once('/').is_some_and(|(of, given)| given == subresource && (of == "*" || of == resource))
 }
 
 #[cfg(test)]
@@ -101,6 +104,7 @@ mod tests {
     fn rules_match_as_upstream() {
         let rules = json!({"rules": [
             {"verbs": ["get"], "apiGroups": [""], "resources": ["pods", "*/scale"], "resourceNames": ["a"]},
+            {"verbs": ["get"], "apiGroups": [""], "resources": ["pods/status"]},
             {"verbs": ["*"], "nonResourceURLs": ["/healthz", "/openapi/*"]},
         ]});
         let rules = Rule::all_of(&rules);
@@ -119,6 +123,8 @@ mod tests {
             (pods("list", "", "a"), false),
             (pods("get", "scale", "a"), true),
             (pods("get", "log", "a"), false),
+            (Access { resource: "pods/status".to_owned(), ..pods("get", "", "a") }, true),
+            (Access { resource: "pods/scale".to_owned(), ..pods("get", "", "a") }, false),
             (Access { group: "apps".to_owned(), ..pods("get", "", "a") }, false),
         ] {
             assert_eq!(allows(&access), expected, "{access:?}");

@@ -5,7 +5,7 @@
 
 use super::plugins::Plugin;
 use super::served::Served;
-use super::{Api, Call};
+use super::{Api, Call, Verb};
 use crate::raw;
 use crate::status::{Cause, Details, GroupResource, Status};
 use crate::store::{Key, Store, Stored};
@@ -233,7 +233,9 @@ impl Call<'_> {
         let decide = |request: &Request<'a>, world: World<'_, 'a>| {
             judged = match operation {
                 // A deletion has no object that they could change.
-                Operation::Delete => self.mutated_by_hooks(request.clone(), world, arena).map(|_| ()),
+                Operation::Delete | Operation::Connect => {
+                    self.mutated_by_hooks(request.clone(), world, arena).map(|_| ())
+                }
                 _ => Ok(()),
             };
             judged = std::mem::replace(&mut judged, Ok(())).and_then(|()| self.judged_by_hooks(request, world, arena));
@@ -299,7 +301,12 @@ impl Call<'_> {
         let kinds = ServedKinds::new(self.api);
         let client = self.client(is_dry_run);
         let gvk = Gvk::of(&self.served.api_version, &self.served.kind);
-        let name = meta_text(object.or(old_object).unwrap_or(Value::Null), "name");
+        let name = match self.verb {
+            // The plugins get no name, but every object (upstream: `DeleteCollection`).
+            Verb::DeleteCollection => "",
+            _ if operation == Operation::Connect => self.path.name,
+            _ => meta_text(object.or(old_object).unwrap_or(Value::Null), "name"),
+        };
         let (namespace, subresource) = (Some(self.path.namespace), self.path.subresource);
         let parts = Parts { gvk: &gvk, operation, subresource, namespace, name: Some(name), object, old_object };
         let Some(mut request) = request_of(parts, &client, &kinds, arena) else { return Ok(Decision::default()) };
@@ -307,7 +314,13 @@ impl Call<'_> {
             "scale" => request.kind = Gvk::of("autoscaling/v1", SCALE),
             "binding" if self.served.is_pod() => request.kind = Gvk::of("v1", "Binding"),
             "eviction" if self.served.is_pod() => request.kind = Gvk::of("policy/v1", "Eviction"),
-            _ => {}
+            "token" => request.kind = Gvk::of("authentication.k8s.io/v1", "TokenRequest"),
+            _ => {
+                if let Some(options) = self.connection() {
+                    // Options have no metadata.
+                    (request.kind, request.object) = (options, object);
+                }
+            }
         }
         let left = Cell::new(Some((MAX_PARAMS, MAX_PARAM_BYTES)));
         let objects = InStore { store: self.store, api: self.api, arena, left };

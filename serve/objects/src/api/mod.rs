@@ -3,6 +3,7 @@
 mod admission;
 mod advice;
 mod collect;
+mod connect;
 mod conversion;
 mod convert;
 mod definitions;
@@ -624,6 +625,9 @@ impl Call<'_> {
             let message = "create not allowed while custom resource definition is terminating".to_owned();
             return Err(Status { message, ..Status::method_not_supported(self.group_resource(), verb.name()) });
         }
+        if let Some(options) = self.connection() {
+            return self.connect(&options);
+        }
         match (self.path.subresource, verb) {
             (_, verb) if verb != Verb::Create && review::Review::of(self.served).is_some() => not_supported(),
             ("status", _) if !self.served.has_status() => Err(self.not_found()),
@@ -635,6 +639,7 @@ impl Call<'_> {
                 _ => not_supported(),
             },
             ("" | "status", Verb::Get) => self.get(),
+            ("finalize", Verb::Update) if self.served.is_namespace() => self.update(),
             ("" | "status", Verb::Update) if has_name => self.update(),
             ("" | "status", Verb::Patch) if has_name => self.patch(),
             ("scale", Verb::Get) => self.get_scale(),

@@ -178,7 +178,7 @@ impl Call<'_> {
     }
 
     /// Judges what is sent to a subresource: its object is not stored.
-    fn judged(&self, sent: &Json, is_dry_run: bool) -> Result<(), Status> {
+    pub(super) fn judged(&self, sent: &Json, is_dry_run: bool) -> Result<(), Status> {
         let (sent, mut tape, arena) = (sent.to_string(), Tape::new(), Bump::new());
         let object = value::parsed(sent.as_bytes(), &mut tape, &arena).map_err(Status::internal)?;
         self.policed(Operation::Create, Some(object), None, is_dry_run, &arena)

@@ -230,6 +230,11 @@ impl Call<'_> {
         {
             sent["spec"]["audiences"] = signer.audiences().into();
         }
+        sent["kind"] = "TokenRequest".into();
+        sent["apiVersion"] = "authentication.k8s.io/v1".into();
+        sent["metadata"] = serde_json::json!({"name": name, "namespace": namespace});
+        sent["spec"]["expirationSeconds"] = seconds.into();
+        self.judged(&sent, false)?;
         let claims = serde_json::json!({
             "aud": sent["spec"]["audiences"],
             "exp": end,
@@ -245,13 +250,10 @@ impl Call<'_> {
         });
         let signed = signer.and_then(|signer| signer.sign(&claims.to_string()));
         let token = signed.unwrap_or_else(|| unsigned(&claims));
-        sent["kind"] = "TokenRequest".into();
-        sent["apiVersion"] = "authentication.k8s.io/v1".into();
-        sent["metadata"] =
-            serde_json::json!({"creationTimestamp": self.moment.now.to_string(), "name": name, "namespace": namespace});
-        sent["spec"]["expirationSeconds"] = seconds.into();
+        sent["metadata"]["creationTimestamp"] = self.moment.now.to_string().into();
         sent["status"] = serde_json::json!({"expirationTimestamp": Time(end).to_string(), "token": token});
-        Ok(Outcome::Reply(Reply::new(201, crate::accept::Form::Json, sent.to_string())))
+        let reply = Reply::new(201, crate::accept::Form::Json, sent.to_string());
+        Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
     }
 
     /// The answer to a review.

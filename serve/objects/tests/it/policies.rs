@@ -200,3 +200,118 @@ fn parameters_of_a_request_have_a_bounded_size() {
     let (code, message) = server.message("POST", MAPS, &map("refused", &json!({"a": "1"})));
     assert!(code == 500 && message.contains("have more than 67108864 bytes together"), "{code} {message}");
 }
+
+/// Creates a policy about any resource and its binding.
+fn any_policy(server: &mut Server, name: &str, rule: &Value, spec: Value) {
+    let mut spec = spec;
+    let mut rule = rule.clone();
+    (rule["apiGroups"], rule["apiVersions"]) = (json!([""]), json!(["v1"]));
+    spec["matchConstraints"] = json!({"resourceRules": [rule]});
+    let api_version = "admissionregistration.k8s.io/v1";
+    let metadata = json!({"name": name});
+    for (kind, plural, spec) in [
+        ("ValidatingAdmissionPolicy", "validatingadmissionpolicies", spec),
+        (
+            "ValidatingAdmissionPolicyBinding",
+            "validatingadmissionpolicybindings",
+            json!({"policyName": name, "validationActions": ["Deny"]}),
+        ),
+    ] {
+        let object = json!({"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec});
+        let reply = server.send("POST", &format!("{POLICIES}/{plural}"), &object);
+        assert_eq!(reply.code, 201, "{}", reply.text());
+    }
+}
+
+#[test]
+fn each_object_of_a_deleted_collection_is_judged_without_the_name_of_the_request() {
+    let mut server = Server::new();
+    for (name, x) in [("a", "1"), ("b", "2")] {
+        assert_eq!(server.send("POST", MAPS, &map(name, &json!({"x": x}))).code, 201);
+    }
+    let spec = json!({"validations": [{
+        "expression": "oldObject.data.x != '2' || has(request.name)",
+        "messageExpression": "'of ' + oldObject.metadata.name"}]});
+    server.policy("Validating", "kept", spec, &json!(["Deny"]));
+    let (code, message) = server.message("DELETE", MAPS, &Value::Null);
+    assert_eq!((code, message.split("request: ").nth(1)), (422, Some("of b")), "{message}");
+    assert_eq!(server.send("GET", &format!("{MAPS}/a"), &Value::Null).code, 200);
+}
+
+#[test]
+fn connections_are_judged_before_they_fail() {
+    let mut server = Server::new();
+    let rule = json!({"operations": ["CONNECT"], "resources": ["pods/exec", "pods/attach"]});
+    let spec = json!({"validations": [{
+        "expression": "object.kind == 'PodAttachOptions' || object.command != ['sh'] || has(object.tty)",
+        "message": "no shell"}]});
+    any_policy(&mut server, "shells", &rule, spec);
+    let pods = "/api/v1/namespaces/default/pods";
+    let (code, message) = server.message("POST", &format!("{pods}/a/exec?command=sh&stdin=true"), &Value::Null);
+    assert_eq!(code, 422);
+    assert_eq!(
+        message,
+        "pods \"a\" is forbidden: ValidatingAdmissionPolicy 'shells' with binding 'shells' denied request: no shell"
+    );
+    for target in ["exec?command=sh&tty=1", "exec?command=ls", "attach", "portforward?ports=80"] {
+        let reply = server.message("POST", &format!("{pods}/a/{target}"), &Value::Null);
+        assert_eq!(reply, (405, "create is not supported on resources of kind \"pods\"".to_owned()), "{target}");
+    }
+}
+
+#[test]
+fn requests_for_tokens_are_judged() {
+    let mut server = Server::new();
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}});
+    assert_eq!(server.send("POST", accounts, &account).code, 201);
+    let rule = json!({"operations": ["CREATE"], "resources": ["serviceaccounts/token"]});
+    let spec = json!({"validations": [{
+        "expression": "object.kind == 'TokenRequest' && object.spec.expirationSeconds <= 3600", "message": "too long"}]});
+    any_policy(&mut server, "short", &rule, spec);
+    let ask = |seconds: u32| json!({"spec": {"expirationSeconds": seconds}});
+    assert_eq!(server.send("POST", &format!("{accounts}/a/token"), &ask(3600)).code, 201);
+    let (code, message) = server.message("POST", &format!("{accounts}/a/token"), &ask(3601));
+    assert_eq!((code, message.split("request: ").nth(1)), (422, Some("too long")));
+}
+
+#[test]
+fn policies_of_beta_versions_have_defaults() {
+    let release = kubeshape_builtin::BuiltInDocuments::newest().api();
+    let paths = ["api/v1", "apis/admissionregistration.k8s.io/v1beta1"];
+    let documents = paths.map(|path| (path, release.openapi_v3(path).unwrap().into()));
+    let api = Api::default().with_documents(Documents::new(documents));
+    let mut server = Server { api, store: Store::default() };
+    let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1beta1", "kind": "MutatingAdmissionPolicy",
+        "metadata": {"name": "a"}, "spec": {
+            "reinvocationPolicy": "Never",
+            "matchConstraints": {"resourceRules": [
+                {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}]},
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": "[JSONPatch{op: 'test', path: '/kind'}]"}}]}});
+    let target = "/apis/admissionregistration.k8s.io/v1beta1/mutatingadmissionpolicies";
+    let reply = server.send("POST", target, &policy);
+    assert_eq!(reply.code, 201, "{}", reply.text());
+    let stored: Value = serde_json::from_slice(&reply.body).unwrap();
+    assert_eq!(
+        (&stored["spec"]["failurePolicy"], &stored["spec"]["matchConstraints"]["matchPolicy"]),
+        (&json!("Fail"), &json!("Equivalent"))
+    );
+}
+
+#[test]
+fn a_namespace_is_finalized_through_its_subresource() {
+    let mut server = Server::new();
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}});
+    assert_eq!(server.send("POST", "/api/v1/namespaces", &namespace).code, 201);
+    let mut stored: Value =
+        serde_json::from_slice(&server.send("GET", "/api/v1/namespaces/a", &Value::Null).body).unwrap();
+    assert_eq!(stored["spec"]["finalizers"], json!(["kubernetes"]));
+    stored["spec"] = json!({"finalizers": ["example.com/own"]});
+    let reply = server.send("PUT", "/api/v1/namespaces/a", &stored);
+    let kept: Value = serde_json::from_slice(&reply.body).unwrap();
+    assert_eq!(kept["spec"]["finalizers"], json!(["kubernetes"]));
+    stored["metadata"] = kept["metadata"].clone();
+    let reply = server.send("PUT", "/api/v1/namespaces/a/finalize", &stored);
+    let changed: Value = serde_json::from_slice(&reply.body).unwrap();
+    assert_eq!((reply.code, &changed["spec"]["finalizers"]), (200, &json!(["example.com/own"])), "{}", reply.text());
+}

@@ -454,6 +454,12 @@ impl Call<'_> {
         } else if is_status {
             let object = strategy.prepare_status_update(object, live, assigned, arena);
             (object, strategy.validate_status_update(object, live, self.moment.stop))
+        } else if self.path.subresource == "finalize" {
+            let finalizers = object.get("spec").and_then(|spec| spec.get("finalizers"));
+            let object = strategy.prepare_update(object, live, assigned, arena);
+            let spec = object.get("spec").unwrap_or(Value::Map(Map::EMPTY));
+            let object = value::with(object, "spec", Some(value::with(spec, "finalizers", finalizers, arena)), arena);
+            (object, strategy.validate_update(object, live, self.moment.stop))
         } else {
             let object = strategy.prepare_update(object, live, assigned, arena);
             (object, strategy.validate_update(object, live, self.moment.stop))
