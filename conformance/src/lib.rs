@@ -1,5 +1,6 @@
 //! Compares kubeshape's answers with recorded answers of Kubernetes and its libraries, and prints one table per area.
 
+pub mod admission;
 pub mod answers;
 pub mod apiserver;
 pub mod builtins;

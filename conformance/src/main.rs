@@ -6,8 +6,8 @@ use kubeshape_conformance::oracle::Other;
 use kubeshape_conformance::plan::Plan;
 use kubeshape_conformance::table::Table;
 use kubeshape_conformance::{
-    AREAS, BaseFolder, changes, clients, compare, generated, has_records, judged, mutated, operators, oracle, own, smd,
-    types,
+    AREAS, BaseFolder, admission, changes, clients, compare, generated, has_records, judged, mutated, operators, oracle,
+    own, smd, types,
 };
 use kubeshape_validate::Release;
 use rayon::prelude::*;
@@ -26,6 +26,7 @@ usage: kubeshape-conformance [AREA…] [--json] [--all]
        kubeshape-conformance clients [--newest] [--program KUBESHAPE] [--json] [--all]
        kubeshape-conformance kubectl [--program KUBESHAPE] [--json] [--all]
        kubeshape-conformance operators [--only TEXT] [--program KUBESHAPE] [--json] [--all]
+       kubeshape-conformance admission [--only TEXT] [--program KUBESHAPE] [--json] [--all]
 
 Compares kubeshape's answers with recorded answers of Kubernetes and its libraries, and prints a table per area.
 Exits with 1 if an answer differs or is missing, unless KNOWN.md names it.
@@ -60,7 +61,8 @@ areas:
   kubectl     recorded commands about objects, run again by the kubectl of this machine against `kubeshape serve
               --objects`
   operators   suites of controller-runtime and of operators over `kubeshape envtest` (needs Go and its module proxy)
-Without areas: all but the last ten, as far as the folders hold them.
+  admission   upstream's integration tests of admission policies over `kubeshape envtest` (needs Go and its module proxy)
+Without areas: all but the last eleven, as far as the folders hold them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
@@ -73,7 +75,7 @@ Without areas: all but the last ten, as far as the folders hold them.
 --oracle PROGRAM  the program of `conformance/oracle` (`judged`), `conformance/builtins-oracle` (`mutated`) or
            `conformance/types` (`types`) that was built with these modules
 --newest   only the clients of the newest minor are built and asked
---only TEXT  only suites whose module or package contains it (`operators`)
+--only TEXT  only suites whose module or package contains it (`operators`, `admission`)
 --program  the `kubeshape` command that serves (the one built beside this program)
 
 KUBESHAPE_CORPUS  folder of inputs
@@ -154,6 +156,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
                     "clients",
                     "kubectl",
                     "operators",
+                    "admission",
                 ]
                 .contains(&area) =>
             {
@@ -237,6 +240,10 @@ fn table_of(
         "operators" => {
             let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);
             operators::compare(&program, &arguments.only, known)
+        }
+        "admission" => {
+            let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);
+            admission::compare(&program, &arguments.only, known)
         }
         "clients" | "kubectl" => {
             let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);

@@ -35,9 +35,10 @@ struct Report {
     spec_reports: Option<Vec<Spec>>,
 }
 
+/// A case of a suite.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Spec {
+pub(crate) struct Spec {
     container_hierarchy_texts: Option<Vec<String>>,
     leaf_node_text: String,
     leaf_node_type: String,
@@ -52,7 +53,7 @@ struct Failure {
 }
 
 impl Spec {
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let mut parts = self.container_hierarchy_texts.clone().unwrap_or_default();
         parts.push(if self.leaf_node_text.is_empty() {
             self.leaf_node_type.clone()
@@ -64,7 +65,7 @@ impl Spec {
     }
 
     /// `None` if the suite itself leaves it out.
-    fn verdict(&self) -> Option<Verdict> {
+    pub(crate) fn verdict(&self) -> Option<Verdict> {
         match self.state.as_str() {
             "passed" if self.leaf_node_type == "It" => Some(Verdict::Equal),
             "passed" | "pending" | "skipped" => None,
@@ -107,13 +108,16 @@ fn suites() -> impl Iterator<Item = Suite<'static>> {
     })
 }
 
+/// What `go mod download -json` says of a module.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct Module {
+    /// Its folder in the cache.
+    pub(crate) dir: PathBuf,
+}
+
 /// Builds a suite in the module cache, which it does not change, and runs it.
 fn reports(suite: &Suite<'_>, folder: &Path, assets: &Path) -> Result<Vec<Spec>, String> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "PascalCase")]
-    struct Module {
-        dir: PathBuf,
-    }
     let name = suite.name().replace(' ', "-");
     let module = format!("{}@{}", suite.module, suite.version);
     let downloaded = run(Command::new("go").args(["mod", "download", "-json", &module]).current_dir(folder))?;
@@ -137,7 +141,7 @@ fn reports(suite: &Suite<'_>, folder: &Path, assets: &Path) -> Result<Vec<Spec>,
 }
 
 /// Returns the results that Go's `testing` prints: `--- PASS: TestName (0.10s)`.
-fn tested(output: &str, succeeded: bool) -> Vec<Spec> {
+pub(crate) fn tested(output: &str, succeeded: bool) -> Vec<Spec> {
     let spec = |name: &str, state: &str| Spec {
         container_hierarchy_texts: None,
         leaf_node_text: name.to_owned(),
@@ -162,8 +166,18 @@ fn tested(output: &str, succeeded: bool) -> Vec<Spec> {
     specs
 }
 
+/// Returns the cases without cases of their own: a test fails if one of its subtests does.
+pub(crate) fn leaves(specs: Vec<Spec>) -> Vec<Spec> {
+    let names: std::collections::BTreeSet<String> = specs.iter().map(Spec::name).collect();
+    let is_leaf = |spec: &Spec| {
+        let prefix = format!("{}/", spec.name());
+        !names.range(prefix.clone()..).next().is_some_and(|next| next.starts_with(&prefix))
+    };
+    specs.into_iter().filter(is_leaf).collect()
+}
+
 /// Runs a program. Returns its output.
-fn run(command: &mut Command) -> Result<Vec<u8>, String> {
+pub(crate) fn run(command: &mut Command) -> Result<Vec<u8>, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name}: {error}"))?;
     if output.status.success() {
@@ -194,6 +208,13 @@ mod tests {
         let text = "=== RUN   TestA\n--- FAIL: TestA (0.13s)\n    --- PASS: TestA/b_(c) (0.00s)\nlog --- PASS: no\n";
         assert_eq!(read(text, false), [own("TestA", "failed"), own("TestA/b_(c)", "passed")]);
         assert_eq!(read("panic: x\n", false), [own("the suite", "failed")]);
+    }
+
+    #[test]
+    fn tests_with_subtests_are_not_counted() {
+        let text = "--- FAIL: TestA (0.1s)\n    --- PASS: TestA/b (0.0s)\n    --- FAIL: TestA/c (0.0s)\n--- PASS: TestAb (0.0s)\n";
+        let names: Vec<String> = super::leaves(tested(text, false)).iter().map(super::Spec::name).collect();
+        assert_eq!(names, ["TestA/b", "TestA/c", "TestAb"]);
     }
 
     #[test]

@@ -1,0 +1,161 @@
+//! Area `admission`: upstream's integration tests of admission policies, unchanged, with kubeshape in place of
+//! kube-apiserver.
+//!
+//! The tests are built in a copy of the module `k8s.io/kubernetes`. Go files of `conformance/admission` replace the
+//! packages that start a server; everything else is upstream's.
+
+use crate::known::Known;
+use crate::operators::{Module, leaves, run, tested};
+use crate::oracle;
+use crate::table::{Table, Verdict};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The release of the tests, and that of the libraries that are developed with it.
+const KUBERNETES: &str = "v1.36.3";
+const STAGING: &str = "v0.36.3";
+
+/// The packages with tests.
+const PACKAGES: [&str; 3] =
+    ["cel", "cel/authorizerselector/selectorenabled", "cel/authorizerselector/selectordisabled"];
+
+/// The folders of the module that the tests need.
+const FOLDERS: [&str; 5] = ["cmd", "pkg", "plugin", "test", "third_party"];
+
+/// Packages, a file of each that is kept, and the file that replaces the others.
+const REPLACED: [(&str, &str, &str); 4] = [
+    ("cmd/kube-apiserver/app/options", "", "options.go"),
+    ("cmd/kube-apiserver/app/testing", "", "server.go"),
+    ("test/integration/etcd", "data.go", "crds.go"),
+    ("test/integration/framework", "", "framework.go"),
+];
+
+/// Runs the tests whose package contains a text.
+///
+/// # Errors
+/// Go or the command is missing, or the tests cannot be built.
+pub fn compare(program: &Path, only: &str, known: Known) -> Result<Table, String> {
+    let mut table = Table::new("admission", known);
+    let folder = oracle::target().join("conformance").join("admission");
+    create(&folder)?;
+    let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
+    let assets = folder.join("assets");
+    run(Command::new(program).arg("envtest").arg("-o").arg(&assets))?;
+    let source = copy_of_module(&folder)?;
+    let overlay = folder.join("overlay.json");
+    write(&overlay, &overlay_of(&source)?)?;
+    for package in PACKAGES.iter().filter(|package| package.contains(only)) {
+        let name = package.rsplit('/').next().unwrap_or(package);
+        let test = folder.join(format!("{name}.test"));
+        let path = format!("test/integration/apiserver/{package}");
+        let mut build = Command::new("go");
+        build.args(["test", "-c", "-mod=mod", "-overlay"]).arg(&overlay).arg("-o").arg(&test);
+        run(build.arg(format!("./{path}")).env("GOWORK", "off").current_dir(&source))?;
+        let mut tests = Command::new(&test);
+        tests.arg("-test.v").env("KUBEBUILDER_ASSETS", &assets).current_dir(source.join(path));
+        let output = tests.output().map_err(|error| format!("{name}: {error}"))?;
+        for spec in leaves(tested(&String::from_utf8_lossy(&output.stdout), output.status.success())) {
+            if let Some(verdict) = spec.verdict() {
+                table.add(name, &spec.name(), verdict);
+            }
+        }
+    }
+    if table.is_empty() {
+        table.add("packages", only, Verdict::Missing("no package of the tests contains this text".to_owned()));
+    }
+    Ok(table)
+}
+
+/// Copies the module out of the cache of modules, whose files no overlay can replace. Returns the folder.
+fn copy_of_module(folder: &Path) -> Result<PathBuf, String> {
+    let module = format!("k8s.io/kubernetes@{KUBERNETES}");
+    let downloaded = run(Command::new("go").args(["mod", "download", "-json", &module]).current_dir(folder))?;
+    let Module { dir } = serde_json::from_slice(&downloaded).map_err(|error| format!("{module}: {error}"))?;
+    let copy = folder.join(format!("kubernetes-{KUBERNETES}"));
+    for name in FOLDERS {
+        copy_folder(&dir.join(name), &copy.join(name))?;
+    }
+    let manifest = dir.join("go.mod");
+    let manifest = std::fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
+    write(&copy.join("go.mod"), &with_released_libraries(&manifest))?;
+    if !copy.join("go.sum").exists() {
+        copy_file(&dir.join("go.sum"), &copy.join("go.sum"))?;
+    }
+    Ok(copy)
+}
+
+/// Returns the module file with released libraries instead of those in folders that the module does not contain.
+fn with_released_libraries(manifest: &str) -> String {
+    let lines = manifest.lines().filter(|line| !line.contains("=> ./staging/"));
+    let lines = lines.map(|line| {
+        let is_library = line.trim_start().starts_with("k8s.io/");
+        if is_library { line.replace(" v0.0.0", &format!(" {STAGING}")) } else { line.to_owned() }
+    });
+    lines.fold(String::new(), |text, line| text + &line + "\n")
+}
+
+/// Returns the overlay: files that are replaced, and files that are not there.
+fn overlay_of(source: &Path) -> Result<String, String> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("admission");
+    let mut replaced = serde_json::Map::new();
+    for (package, kept, file) in REPLACED {
+        let package = source.join(package);
+        for path in entries(&package)? {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_go = path.extension().is_some_and(|extension| extension == "go");
+            if is_go && !name.ends_with("_test.go") && name != kept {
+                replaced.insert(path.display().to_string(), json!(""));
+            }
+        }
+        replaced.insert(package.join(file).display().to_string(), json!(own.join(file)));
+    }
+    Ok(json!({ "Replace": replaced }).to_string())
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let found = std::fs::read_dir(folder).map_err(failed)?;
+    found.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect()
+}
+
+/// Copies what is not there yet.
+fn copy_folder(from: &Path, to: &Path) -> Result<(), String> {
+    create(to)?;
+    for path in entries(from)? {
+        let target = to.join(path.file_name().unwrap_or_default());
+        match (path.is_dir(), target.exists()) {
+            (true, _) => copy_folder(&path, &target)?,
+            (false, true) => {}
+            (false, false) => copy_file(&path, &target)?,
+        }
+    }
+    Ok(())
+}
+
+/// Copies the contents only: files of the cache are read-only.
+fn copy_file(from: &Path, to: &Path) -> Result<(), String> {
+    let contents = std::fs::read(from).map_err(|error| format!("{}: {error}", from.display()))?;
+    std::fs::write(to, contents).map_err(|error| format!("{}: {error}", to.display()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn create(folder: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_released_libraries;
+
+    #[test]
+    fn the_module_file_names_released_libraries() {
+        let manifest = "require (\n\tk8s.io/api v0.0.0\n\tk8s.io/klog/v2 v2.1.0\n)\nreplace (\n\
+                        \tk8s.io/api => ./staging/src/k8s.io/api\n)\n";
+        let expected = "require (\n\tk8s.io/api v0.36.3\n\tk8s.io/klog/v2 v2.1.0\n)\nreplace (\n)\n";
+        assert_eq!(with_released_libraries(manifest), expected);
+    }
+}
