@@ -35,6 +35,7 @@ var commands = map[string]command{
 	"bench-objects":     {"bench-objects [-time D] STREAM", runBenchObjects},
 	"bench-expressions": {"bench-expressions < requests.ndjson", runBenchExpressions},
 	"bench-openapi":     {"bench-openapi -shape " + strings.Join(documentShapeNames(), "|") + " [-j N] [-rounds N] PATH...", runBenchOpenAPI},
+	"bench-policies":    {"bench-policies [-requests N] [-j N] [-rounds N] < policies.json", runBenchPolicies},
 	"record":            {"record CORPUS_DIR OUT_DIR", runRecord},
 }
 
@@ -65,7 +66,7 @@ func main() {
 
 func usage() {
 	fmt.Fprintln(os.Stderr, "usage:")
-	for _, name := range []string{"answer", "answer-openapi", "aggregate", "typed", "go-names", "yaml", "definitions", "expressions", "objects", "merge-v2", "bench", "bench-expressions", "bench-objects", "bench-openapi", "record"} {
+	for _, name := range []string{"answer", "answer-openapi", "aggregate", "typed", "go-names", "yaml", "definitions", "expressions", "objects", "merge-v2", "bench", "bench-expressions", "bench-objects", "bench-openapi", "bench-policies", "record"} {
 		fmt.Fprintln(os.Stderr, "  oracle", commands[name].usage)
 	}
 	os.Exit(2)

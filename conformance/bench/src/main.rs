@@ -54,7 +54,7 @@ fn main() -> ExitCode {
             eprintln!("       cargo benchmark keystrokes [--program KUBESHAPE] [FOLDER]");
             eprintln!("       cargo benchmark lifecycle FOLDER");
             eprintln!("       cargo benchmark objects STREAM… [--oracle PROGRAM]");
-            eprintln!("       cargo benchmark policies [POLICIES] [OBJECTS]");
+            eprintln!("       cargo benchmark policies [POLICIES] [OBJECTS] [--oracle PROGRAM]");
             eprintln!("       cargo benchmark pull [FOLDER|--server URL]");
             eprintln!("       cargo benchmark serve-objects [--program KUBESHAPE] [--time MS]");
             eprintln!("       cargo benchmark serve-update FOLDER [N…]");
