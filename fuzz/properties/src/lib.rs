@@ -81,6 +81,7 @@ properties! {
     path_routing
     pattern_checks_are_total_and_compose
     policies_end_and_without_matches_change_nothing
+    policy_witnesses_are_denied
     protobuf_objects_are_json_within_bounds
     published_schema_prints_the_same_after_reading
     pulls_ask_below_the_server_and_keep_their_limits

@@ -1,6 +1,6 @@
 //! Whatever policies are, evaluating a request ends within its budgets. A policy whose rules do not match changes
-//! nothing. The order of the documents does not change the decision of a single policy. The same input gives the same
-//! decision.
+//! nothing. The order of the documents does not change the decision of a single policy, nor whether validating policies
+//! refuse a request. The same input gives the same decision.
 
 use kubeshape_policy::{Gvk, Operation, Release};
 use kubeshape_registry::policy::{Admission, Checked, Client, Layer, Others, Parts, ServedKinds, is_policy, request_of};
@@ -11,7 +11,7 @@ use kubeshape_yaml::{Kind, Limits, Stream, Tape};
 use std::sync::{Arc, OnceLock};
 
 /// The kinds of policies and ConfigMaps.
-fn kinds() -> &'static [Layer; 2] {
+pub(crate) fn kinds() -> &'static [Layer; 2] {
     static KINDS: OnceLock<[Layer; 2]> = OnceLock::new();
     KINDS.get_or_init(|| {
         let api = kubeshape_builtin::BuiltInDocuments::newest().api();
@@ -59,6 +59,10 @@ pub fn holds(data: &[u8]) {
     reversed.extend(without);
     if count <= 2 {
         assert_eq!(first, decide(&reversed, object, &kinds, &arena), "the order of a policy and its binding matters");
+    } else if are_named_once(&reversed) && !reversed.iter().any(is_mutating) {
+        let refuses = |decided: Option<Decided>| decided.map(|(refusal, _, _)| refusal.is_some());
+        let other = decide(&reversed, object, &kinds, &arena);
+        assert_eq!(refuses(first), refuses(other), "the order of validating policies matters");
     }
     let input = kubeshape_input::read("policies", data, kubeshape_input::Limits::default());
     let mut locations = Vec::new();
@@ -67,6 +71,19 @@ pub fn holds(data: &[u8]) {
     }
     let checked = Checked::of(&locations, &Others::default(), &kinds, Release::DEFAULT);
     assert!(checked.refused <= checked.objects);
+}
+
+fn is_mutating(value: &Value<'_>) -> bool {
+    value.get("kind").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("Mutating"))
+}
+
+/// Returns whether no two objects have the same kind and name. Of those, the first is used.
+fn are_named_once(values: &[Value<'_>]) -> bool {
+    let text = |value: Option<Value<'_>>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let named = |value: &Value<'_>| {
+        (text(value.get("kind")), text(value.get("metadata").and_then(|metadata| metadata.get("name"))))
+    };
+    values.iter().map(named).collect::<std::collections::BTreeSet<_>>().len() == values.len()
 }
 
 fn decide<'a>(
