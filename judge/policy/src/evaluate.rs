@@ -2,7 +2,7 @@
 
 use crate::answer::Status;
 use crate::decision::{Called, Decision};
-use crate::environment::{Bindings, authorizer_values, request_value};
+use crate::environment::Bindings;
 use crate::evaluator::Evaluator;
 use crate::kinds::Kinds;
 use crate::matching::webhook_matches;
@@ -149,7 +149,7 @@ impl<'a> Policies<'a> {
         decision: &mut Decision<'a>,
     ) {
         if !is_exempt(request) && self.has(Form::Validating) {
-            validating::validate(&Evaluator { request, world, arena }, &self.all, decision);
+            validating::validate(&Evaluator::new(request, world, arena), &self.all, decision);
         }
     }
 
@@ -160,14 +160,14 @@ impl<'a> Policies<'a> {
 
     /// Finds the webhooks that would be called for a request.
     pub fn webhooks(&'a self, request: &Request<'a>, world: World<'_, 'a>, arena: &'a Bump) -> Vec<Called> {
-        let evaluator = Evaluator { request, world, arena };
+        let evaluator = Evaluator::new(request, world, arena);
         self.webhooks.iter().map(|webhook| called(&evaluator, webhook)).collect()
     }
 }
 
 /// Upstream: `ShouldCallHook`.
 fn called<'a>(evaluator: &Evaluator<'_, 'a>, compiled: &'a CompiledWebhook<'a>) -> Called {
-    let Evaluator { request, world, arena } = *evaluator;
+    let (request, world) = (evaluator.request, evaluator.world);
     let webhook = &compiled.webhook;
     let mut called = Called {
         configuration: webhook.configuration.to_owned(),
@@ -188,9 +188,9 @@ fn called<'a>(evaluator: &Evaluator<'_, 'a>, compiled: &'a CompiledWebhook<'a>) 
         }
     };
     let mut bindings: Bindings<'a> = evaluator.objects(&matched.kind).to_vec();
-    bindings.push(("request", Value::from(request_value(request, &request.resource, &matched.kind, arena))));
+    bindings.push(("request", evaluator.request_value(&request.resource, &matched.kind)));
     bindings.push(("namespaceObject", Value::Null));
-    bindings.extend(authorizer_values(request, world.authorizer));
+    bindings.extend(evaluator.authorizer());
     match compiled.conditions.evaluate(&bindings, None) {
         Some(conditions) if !conditions.matches => {
             let refuse = |text: &String| Status::forbidden_resource(&request.resource, &request.name, text);

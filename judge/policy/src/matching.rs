@@ -25,29 +25,25 @@ pub(crate) fn matches(
     request: &Request<'_>,
     world: World<'_, '_>,
 ) -> Result<Option<Matched>, Status> {
-    let by_namespace = namespace_matches(criteria, request, world);
-    if by_namespace == Ok(false) {
-        return Ok(None);
-    }
-    let by_object = object_matches(criteria, request);
-    if by_object == Ok(false) {
-        return Ok(None);
-    }
-    // Most policies are about other resources, so this is computed only if needed.
+    // Most policies are about other resources, so the rules are compared first, and this is computed only if needed.
     let equivalents =
         LazyCell::new(|| if criteria.is_exact { Vec::new() } else { world.kinds.equivalents(&request.resource) });
-    if find(&criteria.excludes, request, &equivalents, world).is_some() {
-        return Ok(None);
-    }
     let own = || Matched { resource: request.resource.clone(), kind: request.kind.clone() };
     let matched =
         if criteria.rules.is_empty() { Some(own()) } else { find(&criteria.rules, request, &equivalents, world) };
-    // Errors of selectors are reported only for requests that the rules match.
-    if matched.is_some() {
-        by_namespace?;
-        by_object?;
+    let Some(matched) = matched else { return Ok(None) };
+    // A selector that does not match decides, even if the other one has an error.
+    let by_namespace = namespace_matches(criteria, request, world);
+    let by_object = object_matches(criteria, request);
+    if by_namespace == Ok(false) || by_object == Ok(false) {
+        return Ok(None);
     }
-    Ok(matched)
+    if find(&criteria.excludes, request, &equivalents, world).is_some() {
+        return Ok(None);
+    }
+    by_namespace?;
+    by_object?;
+    Ok(Some(matched))
 }
 
 /// Like [`matches`], for webhooks: without rules, nothing matches.

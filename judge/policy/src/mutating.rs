@@ -176,7 +176,7 @@ impl<'a> Pass<'_, 'a> {
         invocations: &[Invocation<'a>],
         decision: &mut Decision<'a>,
     ) -> Result<(), Status> {
-        let namespace = Evaluator { request, world: self.world, arena: self.arena }.namespace()?;
+        let namespace = Evaluator::new(request, self.world, self.arena).namespace()?;
         let mut versioned = Versioned::new();
         let mut last: Option<Gvk> = None;
         for invocation in invocations {

@@ -126,6 +126,11 @@ impl<'a> Conditions<'a> {
         }
     }
 
+    /// Returns whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.compiled.is_empty()
+    }
+
     /// Evaluates the conditions; `None` if there are none (`matcher.Match`).
     pub(crate) fn evaluate(
         &'a self,

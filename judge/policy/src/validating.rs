@@ -2,9 +2,7 @@
 
 use crate::answer::{Status, code_of};
 use crate::decision::{Annotation, Decision, DeniedBy, Judged, Validated};
-use crate::environment::{
-    BUDGET, Bindings, Evaluated, Group, OUT_OF_BUDGET, OutOfBudget, authorizer_values, namespace_value, request_value,
-};
+use crate::environment::{BUDGET, Bindings, Evaluated, Group, OUT_OF_BUDGET, OutOfBudget};
 use crate::evaluator::Evaluator;
 use crate::matching::{Matched, matches};
 use crate::objects::{BindingSpec, FailurePolicy, Form, Validation};
@@ -69,7 +67,7 @@ fn validate_policy<'a>(
     decision: &mut Decision<'a>,
     denials: &mut Vec<Denial<'a>>,
 ) -> Result<(), Status> {
-    let Evaluator { request, world, .. } = *evaluator;
+    let (request, world) = (evaluator.request, evaluator.world);
     let spec = &policy.spec;
     let mut configuration = |message: String, binding: Option<&'a str>| {
         if spec.failure_policy == FailurePolicy::Fail {
@@ -262,7 +260,7 @@ fn evaluate<'a>(
     param: Option<Object<'a>>,
     namespace: Option<Object<'a>>,
 ) -> Validated {
-    let Evaluator { request, world, arena } = *evaluator;
+    let request = evaluator.request;
     let spec = &policy.spec;
     let mut result = Validated {
         policy: spec.name.to_owned(),
@@ -274,16 +272,17 @@ fn evaluate<'a>(
     let bind = |resource, namespace: Option<Object<'a>>, with_authorizer: bool| {
         let mut bindings: Bindings<'a> = objects.to_vec();
         bindings.extend(params.clone());
-        bindings.push(("request", Value::from(request_value(request, resource, &matched.kind, arena))));
+        bindings.push(("request", evaluator.request_value(resource, &matched.kind)));
         bindings.push(("namespaceObject", namespace.map_or(Value::Null, Value::from)));
         if with_authorizer {
-            bindings.extend(authorizer_values(request, world.authorizer));
+            bindings.extend(evaluator.authorizer());
         }
         bindings
     };
     let variables = Some(&policy.variables);
-    let for_conditions = bind(&request.resource, None, true);
-    result.conditions = policy.conditions.evaluate(&for_conditions, variables);
+    if !policy.conditions.is_empty() {
+        result.conditions = policy.conditions.evaluate(&bind(&request.resource, None, true), variables);
+    }
     let mut conditions_failed = None;
     if let Some(conditions) = &result.conditions
         && !conditions.matches
@@ -291,7 +290,7 @@ fn evaluate<'a>(
         let Some(error) = &conditions.error else { return result };
         conditions_failed = Some(Judged::error(spec.failure_policy, error.clone()));
     }
-    let shown_namespace = namespace.map(|namespace| namespace_value(namespace, arena));
+    let shown_namespace = evaluator.shown_namespace(namespace);
     let bindings = bind(&matched.resource, shown_namespace, true);
     let mut group = Group::new(&bindings, variables, BUDGET);
     let outcomes = evaluate_all(&mut group, policy.validations.iter().map(Some));
@@ -307,7 +306,8 @@ fn evaluate<'a>(
         return result;
     };
     let left = group.budget;
-    let bindings = bind(&matched.resource, shown_namespace, false);
+    let bindings =
+        if policy.messages.is_empty() { Bindings::new() } else { bind(&matched.resource, shown_namespace, false) };
     let mut group = Group::new(&bindings, variables, left);
     let messages = evaluate_all(&mut group, policy.messages.iter().map(Option::as_ref));
     if !policy.messages.is_empty() {
@@ -334,7 +334,8 @@ fn evaluate<'a>(
         judged.expression = Some(index);
         result.decisions.push(judged);
     }
-    let bindings = bind(&matched.resource, namespace, false);
+    let bindings =
+        if policy.audit_annotations.is_empty() { Bindings::new() } else { bind(&matched.resource, namespace, false) };
     let mut group = Group::new(&bindings, variables, BUDGET);
     let outcomes = evaluate_all(&mut group, policy.audit_annotations.iter().map(Some));
     if !policy.audit_annotations.is_empty() {
