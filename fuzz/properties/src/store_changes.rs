@@ -74,7 +74,7 @@ fn all(snapshot: &Snapshot) -> BTreeMap<String, (String, Vec<u8>)> {
         let Leaf::Local(document) = leaf else { panic!("{path} is not ours") };
         add(format!("v3 {path}"), document);
     }
-    add("index".to_owned(), &snapshot.index);
+    add("index".to_owned(), snapshot.index.document());
     add("aggregated".to_owned(), &snapshot.discovery.aggregated);
     add("v2".to_owned(), snapshot.v2.as_ref().as_ref().expect("it merges"));
     out
