@@ -6,8 +6,8 @@ use kubeshape_conformance::oracle::Other;
 use kubeshape_conformance::plan::Plan;
 use kubeshape_conformance::table::Table;
 use kubeshape_conformance::{
-    AREAS, BaseFolder, admission, changes, clients, compare, generated, has_records, judged, mutated, operators, oracle,
-    own, smd, types,
+    AREAS, BaseFolder, admission, changes, clients, compare, generated, has_records, judged, mutated, operators,
+    oracle, own, smd, types,
 };
 use kubeshape_validate::Release;
 use rayon::prelude::*;

@@ -141,9 +141,7 @@ fn one_schema_is_for_objects_of_all_kinds() {
     let schema = json_of(&folder.read("all.json"));
     jsonschema::meta::validate(&schema).unwrap();
     let all = jsonschema::validator_for(&schema).unwrap();
-    let object = |version: &str, kind: &str, spec: Value| {
-        json!({"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, "spec": spec})
-    };
+    let object = |version: &str, kind: &str, spec: Value| json!({"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, "spec": spec});
     let pod = |name: &str| object("v1", "Pod", json!({"containers": [{"name": name, "image": "a"}]}));
     assert!(all.is_valid(&pod("a")));
     assert!(!all.is_valid(&pod("A")));

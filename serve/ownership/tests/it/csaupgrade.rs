@@ -204,9 +204,11 @@ fn upgrades_of_client_go() {
         let arena = Bump::new();
         let (before, after) = (object(row.before), object(row.after));
         let live = before.to_value(&arena);
-        let upgraded = upgrade::upgrade(live, from, to, subresource, Compat::default(), &arena).expect("readable entries");
+        let upgraded =
+            upgrade::upgrade(live, from, to, subresource, Compat::default(), &arena).expect("readable entries");
         assert_eq!(upgraded.to_serde(), after, "{case}");
-        let patch = upgrade::upgrade_patch(live, from, to, subresource, Compat::default(), &arena).expect("readable entries");
+        let patch =
+            upgrade::upgrade_patch(live, from, to, subresource, Compat::default(), &arena).expect("readable entries");
         let found = patch.map_or(live, |patch| json_patch(live, patch, &arena).expect("a patch that fits"));
         assert_eq!(found.to_serde(), after, "{case}");
         // The smallest patch leads to the same owners. A server drops the other versions.
