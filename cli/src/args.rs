@@ -45,7 +45,7 @@ pub(crate) use live::{LiveArgs, LspArgs, McpArgs};
 pub(crate) use ownership::{HandOverArgs, ObjectArgs, OwnershipArgs, OwnershipCommand, ReportFormat, WayArg};
 pub(crate) use policies::{OperationArg, PolicyArgs};
 #[cfg(feature = "serve")]
-pub(crate) use serve::{AuthorizationMode, ClockArg, LogFormat, LogLevel, ServeArgs, Switch};
+pub(crate) use serve::{AuthorizationMode, ClockArg, LogFormat, LogLevel, PluginArg, ServeArgs, Switch};
 pub(crate) use shape::{Format, Shape};
 pub(crate) use show::{ExplainFieldArgs, ExplainFormat, SampleArgs, TableArgs, TableFormat};
 pub(crate) use ssa::{

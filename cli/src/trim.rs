@@ -4,7 +4,7 @@ use crate::args::{TrimArgs, When};
 use crate::error::Fatal;
 use crate::input::{self, Filter, Gathered, Input, Source, check_once, gather};
 use crate::output::{Stage, Staged, in_place, targets};
-use crate::report::{Setup, Ui, print, thousands};
+use crate::report::{Setup, Ui, print};
 use kubeshape_check::fix::{self, diff, is_expected};
 use kubeshape_check::trim::{self, Descriptions, Fit, Options, Plan, Saved, Saving, Trimmed};
 use kubeshape_check::{Check, Problem, Releases};

@@ -33,7 +33,6 @@ pub(crate) use document::{Answers, Changed};
 pub(crate) use fatal::fatal;
 pub(crate) use file::Report;
 pub(crate) use line::{is_finding, write_line};
-pub(crate) use losses::thousands;
 pub(crate) use releases::{of_releases, on_some};
 pub(crate) use tally::{Tally, Totals};
 pub(crate) use ui::{
