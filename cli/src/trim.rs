@@ -9,7 +9,7 @@ use kubeshape_check::fix::{self, diff, is_expected};
 use kubeshape_check::trim::{self, Descriptions, Fit, Options, Plan, Saved, Saving, Trimmed};
 use kubeshape_check::{Check, Problem, Releases};
 use kubeshape_input::{Code, Finding, Limits, Reader};
-use kubeshape_schema::Bump;
+use kubeshape_schema::{Bump, thousands};
 use kubeshape_yaml::edit::{Edit, apply};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
