@@ -89,8 +89,9 @@ fn copy_of_module(folder: &Path) -> Result<PathBuf, String> {
 fn with_released_libraries(manifest: &str) -> String {
     let lines = manifest.lines().filter(|line| !line.contains("=> ./staging/"));
     let lines = lines.map(|line| {
-        let is_library = line.trim_start().starts_with("k8s.io/");
-        if is_library { line.replace(" v0.0.0", &format!(" {STAGING}")) } else { line.to_owned() }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_library = words.iter().any(|word| word.starts_with("k8s.io/")) && words.contains(&"v0.0.0");
+        if is_library { line.replace("v0.0.0", STAGING) } else { line.to_owned() }
     });
     lines.fold(String::new(), |text, line| text + &line + "\n")
 }
@@ -153,9 +154,9 @@ mod tests {
 
     #[test]
     fn the_module_file_names_released_libraries() {
-        let manifest = "require (\n\tk8s.io/api v0.0.0\n\tk8s.io/klog/v2 v2.1.0\n)\nreplace (\n\
+        let manifest = "require (\n\tk8s.io/api v0.0.0\n\tk8s.io/utils v0.0.0-2026-1\n)\nreplace (\n\
                         \tk8s.io/api => ./staging/src/k8s.io/api\n)\n";
-        let expected = "require (\n\tk8s.io/api v0.36.3\n\tk8s.io/klog/v2 v2.1.0\n)\nreplace (\n)\n";
+        let expected = "require (\n\tk8s.io/api v0.36.3\n\tk8s.io/utils v0.0.0-2026-1\n)\nreplace (\n)\n";
         assert_eq!(with_released_libraries(manifest), expected);
     }
 }

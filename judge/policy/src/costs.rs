@@ -32,7 +32,7 @@ pub struct PolicyCost {
     pub kind: Option<Gvk>,
     /// The lowest cost.
     pub least: u64,
-    /// The highest cost for an object as large as a request can be; `None` if it has no bound.
+    /// The highest cost for an object as large as a request can be; `None` if it is not less than `u64::MAX`.
     pub most: Option<u64>,
     /// The limit of the server.
     pub limit: u64,
@@ -231,12 +231,9 @@ impl<'a> Estimates<'a> {
             Some((view, asts?))
         });
         let Some(compiled) = compiled.collect::<Option<Vec<(&View, Vec<Ast>)>>>() else { return };
-        let highest = |most: Option<u64>| {
+        let highest = |most: u64| {
             let cost = |(view, asts): &(&View, Vec<Ast>)| {
-                let costs = asts.iter().map(|ast| match most {
-                    Some(most) => ast.estimate_within(&view.sizes, most),
-                    None => ast.estimate(&view.sizes),
-                });
+                let costs = asts.iter().map(|ast| ast.estimate_within(&view.sizes, most));
                 costs.fold(Range::fixed(0), |sum, cost| Range {
                     min: sum.min.saturating_add(cost.min),
                     max: sum.max.saturating_add(cost.max),
@@ -245,11 +242,10 @@ impl<'a> Estimates<'a> {
             let of_views = compiled.iter().map(|known| (cost(known), known.0));
             of_views.reduce(|best, other| if other.0.max > best.0.max { other } else { best })
         };
-        let size = largest(|size| highest(Some(size)).is_none_or(|(cost, _)| cost.max <= limit));
-        let beyond = highest(Some(size.map_or(MAX_SIZE, |size| size + 1)));
-        let (Some((all, _)), Some((_, view))) = (highest(None), beyond) else { return };
+        let size = largest(|size| highest(size).is_none_or(|(cost, _)| cost.max <= limit));
+        let beyond = highest(size.map_or(MAX_SIZE, |size| size + 1));
+        let (Some((all, _)), Some((_, view))) = (highest(MAX_SIZE), beyond) else { return };
         let most = (all.max < u64::MAX).then_some(all.max);
-        let size = if most.is_some_and(|most| most <= limit) { None } else { size };
         self.costs.push(PolicyCost { path, is_shared, kind: view.kind.clone(), least: all.min, most, limit, size });
     }
 }
