@@ -79,7 +79,8 @@ def later(kubeshape, corpora, work, most):
     kubernetes = work / "group-versions"
     run(kubeshape, "convert", "--kubernetes", "1.36", "--validations", "--to", "v3", "--per", "group-version", "-q",
         "-o", kubernetes)
-    files += sorted(kubernetes.glob("*.json"))[::6]
+    own = sorted(kubernetes.glob("api*.json"))[::6]
+    files += own
     accepted, as_later = [], 0
     for number, path in enumerate(files):
         first, raised, back = (work / f"{number}.{name}.json" for name in ("v3", "v31", "back"))
@@ -93,20 +94,20 @@ def later(kubeshape, corpora, work, most):
             failures.append(f"{path}: it does not come back")
         error = spec_errors(raised)
         as_later += error is None
-        if spec_errors(first) is None:
+        # As 3.0, the validator refuses the default `{}` of a structure with required fields.
+        if path in own or spec_errors(first) is None:
             accepted.append((path, first, raised))
             if error:
                 failures.append(f"{path}: openapi-spec-validator refuses OpenAPI 3.1: {error}")
     print(
         f"OpenAPI 3.1: {len(files)} documents come back; "
-        f"openapi-spec-validator accepts {len(accepted)} as 3.0 and {as_later} as 3.1"
+        f"openapi-spec-validator accepts {as_later} as 3.1, and must accept {len(accepted)} of them"
     )
     node = tool("node")
     if node and (HERE / "node_modules/@seriousme").exists():
         for path, first, raised in accepted:
             script = HERE / "openapi.mjs"
-            before = subprocess.run([node, script, first], capture_output=True, check=False).returncode
-            if before == 0:
+            if path in own or subprocess.run([node, script, first], capture_output=True, check=False).returncode == 0:
                 run(node, script, raised)
     else:
         missing.add("@seriousme/openapi-schema-validator")

@@ -92,7 +92,7 @@ fn errors_have_a_position_and_name_what_is_meant() {
         (
             "[convert]\nto = [\"v3\", \"v4\"]\n",
             "2:13",
-            &["found `v4`, expected one of v3, v2, smd, jsonschema, structural"],
+            &["found `v4`, expected one of v3, v3.1, v2, smd, jsonschema, structural"],
         ),
         ("profile = \"kub\"\n", "1:11", &["expected one of kube, faithful; did you mean `kube`?"]),
         ("[convert]\njobs = 0\n", "2:8", &["0 is not in 1..=1024"]),
