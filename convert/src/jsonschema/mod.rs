@@ -301,7 +301,8 @@ pub fn from_definition<'a>(
 /// let expected = concat!(
 ///     r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["apiVersion","kind"],"#,
 ///     r#""allOf":[{"if":{"properties":{"apiVersion":{"const":"v1"},"kind":{"const":"Pod"}}},"then":{"type":"object","#,
-///     r#""properties":{"apiVersion":{"const":"v1"},"kind":{"const":"Pod"}},"required":["apiVersion","kind"]}}]}"#,
+///     r#""properties":{"apiVersion":{"type":"string","const":"v1"},"kind":{"type":"string","const":"Pod"}},"#,
+///     r#""required":["apiVersion","kind"]}}]}"#,
 /// );
 /// assert_eq!(String::from_utf8_lossy(&result.value), expected);
 /// ```

@@ -93,15 +93,17 @@ fn lowered<'a>(document: &Document<'a>, arena: &'a Bump) -> Document<'a> {
 /// use kubeshape_schema::{Bump, Profile};
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 ///
-/// let source = r#"{"openapi":"3.0.0","info":{},"components":{"schemas":{"A":{"type":"string","nullable":true}}}}"#;
+/// let schemas = r#"{"schemas":{"A":{"type":"string","nullable":true}}}"#;
+/// let source = format!(r#"{{"openapi":"3.0.0","info":{{}},"paths":{{}},"components":{schemas}}}"#);
 /// let mut tape = Tape::new();
 /// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
 /// let arena = Bump::new();
-/// let document = v3::read(tape.document(source).root().unwrap(), &arena, Profile::Faithful).value.unwrap();
+/// let document = v3::read(tape.document(&source).root().unwrap(), &arena, Profile::Faithful).value.unwrap();
 /// let raised = later::raise(&document, &arena, 1 << 20).value.unwrap();
 /// let mut out = Vec::new();
 /// raised.print(&mut out, Profile::Faithful);
-/// let expected = r#"{"openapi":"3.1.0","info":{},"components":{"schemas":{"A":{"type":["string","null"]}}}}"#;
+/// let expected =
+///     r#"{"openapi":"3.1.0","info":{},"paths":{},"components":{"schemas":{"A":{"type":["string","null"]}}}}"#;
 /// assert_eq!(String::from_utf8_lossy(&out), expected);
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
