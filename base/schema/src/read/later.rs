@@ -376,7 +376,7 @@ pub fn is_null(schema: &Schema<'_>) -> bool {
     enumeration == [Json::Null]
         && flags.any(Flags::NULLABLE)
         && extra.is_none_or(|extra| *extra == Extra::default())
-        && *schema == Schema { at, enumeration, flags, subtree, extra, ..Schema::default() }
+        && *schema == Schema { enumeration, extra, at, flags, subtree, ..Schema::default() }
 }
 
 /// A number that is not a bound itself, and the bound: the stricter one is used.

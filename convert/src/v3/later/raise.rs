@@ -276,7 +276,7 @@ fn is_empty(s: &Schema<'_>) -> bool {
     let Schema { at, flags, subtree, extra, .. } = *s;
     !flags.any(PRINTED)
         && extra.is_none_or(|extra| *extra == Extra::default())
-        && *s == Schema { at, flags, subtree, extra, ..Schema::default() }
+        && *s == Schema { extra, at, flags, subtree, ..Schema::default() }
 }
 
 /// Returns whether a schema is a reference without other members.
