@@ -131,6 +131,10 @@ fn built_in_kinds_are_read_without_inputs() {
     folder.run("convert --kubernetes 1.36 --all-kinds --kind Pod --to v3").says(2, &["--kind"]);
 }
 
+fn object(version: &str, kind: &str, spec: &Value) -> Value {
+    json!({"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, "spec": spec})
+}
+
 #[test]
 fn one_schema_is_for_objects_of_all_kinds() {
     let folder = Folder::new();
@@ -141,19 +145,18 @@ fn one_schema_is_for_objects_of_all_kinds() {
     let schema = json_of(&folder.read("all.json"));
     jsonschema::meta::validate(&schema).unwrap();
     let all = jsonschema::validator_for(&schema).unwrap();
-    let object = |version: &str, kind: &str, spec: Value| json!({"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, "spec": spec});
-    let pod = |name: &str| object("v1", "Pod", json!({"containers": [{"name": name, "image": "a"}]}));
+    let pod = |name: &str| object("v1", "Pod", &json!({"containers": [{"name": name, "image": "a"}]}));
     assert!(all.is_valid(&pod("a")));
     assert!(!all.is_valid(&pod("A")));
-    assert!(all.is_valid(&object("example.com/v1", "Widget", json!({"size": 1}))));
-    assert!(!all.is_valid(&object("example.com/v1", "Widget", json!({"size": 0}))));
-    assert!(!all.is_valid(&object("example.com/v1", "Gadget", json!({}))));
-    assert!(!all.is_valid(&object("example.com/v2", "Widget", json!({}))));
+    assert!(all.is_valid(&object("example.com/v1", "Widget", &json!({"size": 1}))));
+    assert!(!all.is_valid(&object("example.com/v1", "Widget", &json!({"size": 0}))));
+    assert!(!all.is_valid(&object("example.com/v1", "Gadget", &json!({}))));
+    assert!(!all.is_valid(&object("example.com/v2", "Widget", &json!({}))));
     let lax = folder.run("convert widgets.yaml --to jsonschema --per single --draft 7");
     assert_eq!(lax.code, Some(0), "{}", lax.err);
     let lax = jsonschema::validator_for(&json_of(&lax.out)).unwrap();
-    assert!(lax.is_valid(&object("example.com/v2", "Widget", json!({}))));
-    assert!(!lax.is_valid(&object("example.com/v1", "Widget", json!({"size": 0}))));
+    assert!(lax.is_valid(&object("example.com/v2", "Widget", &json!({}))));
+    assert!(!lax.is_valid(&object("example.com/v1", "Widget", &json!({"size": 0}))));
     assert!(!lax.is_valid(&json!({"kind": "Widget"})));
     // Layouts have it next to the schemas of kinds.
     let run = folder.run("convert widgets.yaml --to jsonschema --per single --layout kubeconform -o schemas");

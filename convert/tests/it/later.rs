@@ -120,7 +120,7 @@ fn what_has_another_meaning_is_kept_next_to_it() -> Result<()> {
             "{$ref: '#/components/schemas/A', description: ignored}",
             concat!(
                 r##"{"$ref":"#/components/schemas/A","x-kubeshape-v3.0":{"$ref":"#/components/schemas/A","##,
-                r##""description":"ignored"}}"##,
+                r#""description":"ignored"}}"#,
             ),
         ),
         (
@@ -152,7 +152,7 @@ fn what_has_another_meaning_is_kept_next_to_it() -> Result<()> {
             concat!(
                 r##"{"anyOf":[{"$ref":"#/components/schemas/A"},{"type":"null"}],"##,
                 r##""x-kubeshape-v3.0":{"anyOf":[{"$ref":"#/components/schemas/A"},{"enum":[null],"##,
-                r##""nullable":true}]}}"##,
+                r#""nullable":true}]}}"#,
             ),
         ),
         (
@@ -171,7 +171,7 @@ fn what_has_another_meaning_is_kept_next_to_it() -> Result<()> {
 
 #[test]
 fn later_documents_are_read_as_openapi_3_0() -> Result<()> {
-    let source = r##"
+    let source = r"
 openapi: 3.1.1
 info: {title: t, version: '1', summary: s, license: {name: l, identifier: MIT}}
 jsonSchemaDialect: https://spec.openapis.org/oas/3.1/dialect/base
@@ -192,7 +192,7 @@ components:
     K: {type: string, contentEncoding: base64, contentMediaType: image/png}
     L: {type: [array, boolean, integer, number, object, string, 'null']}
     M: {anyOf: [{type: string}, {type: 'null'}], type: string}
-"##;
+";
     let (out, notes) = read(source.as_bytes(), false)?;
     let out: Value = serde_json::from_slice(&out)?;
     assert_eq!(out["openapi"], "3.0.0");
@@ -214,7 +214,7 @@ K {"format":"byte","type":"string"}
 L {}
 M {"anyOf":[{"type":"string"}],"type":"string"}"##;
     assert_eq!(lines.join("\n"), expected.trim_start());
-    let expected = r##"
+    let expected = r"
 KS2402 summary (/info/summary)
 KS2402 identifier (/info/license/identifier)
 KS2402 jsonSchemaDialect (/jsonSchemaDialect)
@@ -230,23 +230,23 @@ KS2401 additionalProperties (/components/schemas/J/additionalProperties)
 KS2401 if (/components/schemas/J/if)
 KS2401 then (/components/schemas/J/then)
 KS2402 $comment (/components/schemas/J/$comment)
-KS2402 contentMediaType (/components/schemas/K/contentMediaType)"##;
+KS2402 contentMediaType (/components/schemas/K/contentMediaType)";
     assert_eq!(notes.join("\n"), expected.trim_start());
     // Nothing is lost if it stays OpenAPI 3.1.
     let (kept, notes) = read(source.as_bytes(), true)?;
     assert_eq!(notes.iter().filter(|note| note.starts_with("KS24")).count(), 0, "{notes:?}");
     let expected = concat!(
-        r##"{"openapi":"3.1.0","info":{"title":"t","license":{"name":"l","identifier":"MIT"},"version":"1",""##,
-        r##"summary":"s"},"paths":{},"components":{"schemas":{"A":{"description":"d","anyOf":[{"type":["inte"##,
+        r#"{"openapi":"3.1.0","info":{"title":"t","license":{"name":"l","identifier":"MIT"},"version":"1",""#,
+        r#"summary":"s"},"paths":{},"components":{"schemas":{"A":{"description":"d","anyOf":[{"type":["inte"#,
         r##"ger","null"]},{"type":"string"}]},"B":{"description":"d","maxLength":3,"$ref":"#/components/sche"##,
         r##"mas/A"},"C":{"anyOf":[{"oneOf":[{"$ref":"#/components/schemas/A"}]},{"type":"null"}],"x-kubeshap"##,
-        r##"e-nullable":true},"D":{"minimum":5,"exclusiveMaximum":7},"E":{"type":"null"},"F":{"enum":["a","b"##,
-        r##""],"allOf":[{"enum":["a"]}],"examples":["a","b"]},"G":{},"H":{"maxItems":0,"not":{"not":{}},"add"##,
-        r##"itionalProperties":true},"I":{"contains":{},"items":{"type":"string"},"prefixItems":[true]},"J":"##,
-        r##"{"type":"object","$comment":"c","additionalProperties":false,"if":{},"patternProperties":{"^a":{"##,
-        r##"}},"then":{}},"K":{"type":"string","contentEncoding":"base64","contentMediaType":"image/png"},"L"##,
-        r##"":{},"M":{"type":"string","anyOf":[{"type":"string"}]}},"pathItems":{"p":{}}},"jsonSchemaDialect"##,
-        r##"":"https://spec.openapis.org/oas/3.1/dialect/base","webhooks":{"a":{}}}"##,
+        r#"e-nullable":true},"D":{"minimum":5,"exclusiveMaximum":7},"E":{"type":"null"},"F":{"enum":["a","b"#,
+        r#""],"allOf":[{"enum":["a"]}],"examples":["a","b"]},"G":{},"H":{"maxItems":0,"not":{"not":{}},"add"#,
+        r#"itionalProperties":true},"I":{"contains":{},"items":{"type":"string"},"prefixItems":[true]},"J":"#,
+        r#"{"type":"object","$comment":"c","additionalProperties":false,"if":{},"patternProperties":{"^a":{"#,
+        r#"}},"then":{}},"K":{"type":"string","contentEncoding":"base64","contentMediaType":"image/png"},"L"#,
+        r#"":{},"M":{"type":"string","anyOf":[{"type":"string"}]}},"pathItems":{"p":{}}},"jsonSchemaDialect"#,
+        r#"":"https://spec.openapis.org/oas/3.1/dialect/base","webhooks":{"a":{}}}"#,
     );
     assert_eq!(String::from_utf8(raised(&kept)?)?, expected);
     Ok(())
@@ -278,9 +278,9 @@ fn values_of_wrong_types_are_errors_with_their_places() {
     let source = "{openapi: 3.1.0, components: {schemas: {A: {type: [strin]}, B: 1, C: {items: 2}}}}";
     let error = read(source.as_bytes(), false).expect_err("it is wrong").to_string();
     let expected = concat!(
-        r##"KS1005 expected types, found "strin" (/components/schemas/A/type); KS1005 expected a schema, fou"##,
-        r##"nd the number 1 (/components/schemas/B); KS1005 expected a schema or a list of schemas, found th"##,
-        r##"e number 2 (/components/schemas/C/items)"##,
+        r#"KS1005 expected types, found "strin" (/components/schemas/A/type); KS1005 expected a schema, fou"#,
+        "nd the number 1 (/components/schemas/B); KS1005 expected a schema or a list of schemas, found th",
+        "e number 2 (/components/schemas/C/items)",
     );
     assert_eq!(error, expected);
 }
