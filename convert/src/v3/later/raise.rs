@@ -142,7 +142,7 @@ impl<'a> Raiser<'a> {
             members.extend(own);
         }
         e.extensions = self.sorted(members);
-        self.reference(s, &mut e);
+        reference(s, &mut e);
         s.extra = Some(arena.alloc(e));
     }
 
@@ -232,18 +232,18 @@ impl<'a> Raiser<'a> {
             }
         }
     }
+}
 
-    /// A reference may have other members next to it.
-    fn reference(&self, s: &mut Schema<'a>, e: &mut Extra<'a>) {
-        let [only] = e.all_of else { return };
-        let others = Extra { all_of: &[], ..*e };
-        let mut own = *s;
-        own.extra = None;
-        let has_others = others != Extra::default() || !is_empty(&own);
-        if is_reference(only) && has_others {
-            s.reference = only.reference;
-            e.all_of = &[];
-        }
+/// A reference may have other members next to it.
+fn reference<'a>(s: &mut Schema<'a>, e: &mut Extra<'a>) {
+    let [only] = e.all_of else { return };
+    let others = Extra { all_of: &[], ..*e };
+    let mut own = *s;
+    own.extra = None;
+    let has_others = others != Extra::default() || !is_empty(&own);
+    if is_reference(only) && has_others {
+        s.reference = only.reference;
+        e.all_of = &[];
     }
 }
 
