@@ -209,7 +209,7 @@ fn a_plan_of_an_installation_says_so() {
 #[test]
 fn a_hand_over_knows_what_helm_adds_to_configurations() {
     let folder = folder();
-    folder.write("config.yaml", config("replicas: 5"));
+    folder.write("config.yaml", config("replicas: 3"));
     let line = "ownership hand-over --schemas crd.yaml live.yaml --from kubectl-edit --to helm --configs config.yaml \
                 --helm-release shop --namespace x -o json";
     let json: serde_json::Value = serde_json::from_str(&folder.run(line).out).expect("JSON");
