@@ -3,13 +3,14 @@
 use crate::engine;
 use crate::hand_over::{Goal, HandOver, HandOverError, Moved, configured, quoted};
 use crate::proof::next_applies;
-use crate::value::{is_below, leaves, managed_fields, with_metadata};
+use crate::value::{leaves, managed_fields, with_metadata};
 use kubeshape_registry::{Error, Locations, Object, Operation, Registry, Time, Verb, WriteOptions};
 use kubeshape_smd::fieldpath::{PathElement, Set, SetBuilder};
 use kubeshape_smd::managed::{self, LAST_APPLIED, Owner, entries};
 use kubeshape_smd::typed::{Duplicates, KeyFields};
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, ToValue, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The manager under which kubectl owns the annotation with the last configuration.
 const ANNOTATION_MANAGER: &str = "kubectl-last-applied";
@@ -120,8 +121,9 @@ pub fn by_applies(
         let applied = engine::apply_and_migrate(registry, Some(after), next, &options, Locations::default(), &arena);
         after = applied.map_err(|error| not(format!("the apply of {:?} would be refused: {error}", step.manager)))?;
     }
+    let conflicting: BTreeSet<String> = leaves(taken, &arena).into_iter().collect();
     let is_meant = |path: &str| match goal {
-        Goal::Resolve { .. } => leaves(taken, &arena).iter().any(|field| is_below(path, field)),
+        Goal::Resolve { .. } => has_above(&conflicting, path),
         Goal::MigrateClientSide { .. } => path == ".metadata.annotations" || path.ends_with(LAST_APPLIED),
         Goal::Give { .. } | Goal::Release { .. } => false,
     };
@@ -143,6 +145,12 @@ pub fn by_applies(
     Ok(HandOver { applies: steps, checks, after: Object::of(after), ..found })
 }
 
+/// Returns whether a set of paths has this one, or one above it.
+fn has_above(paths: &BTreeSet<String>, path: &str) -> bool {
+    let ends = path.char_indices().filter(|(_, sign)| matches!(sign, '.' | '[')).map(|(at, _)| at);
+    ends.chain([path.len()]).any(|end| path.get(..end).is_some_and(|above| paths.contains(above)))
+}
+
 fn not(why: String) -> HandOverError {
     HandOverError::NotByApplies { why }
 }
@@ -151,10 +159,29 @@ fn step(manager: &str, force: bool, config: Value<'_>) -> Apply {
     Apply { manager: manager.to_owned(), force, config: Object::of(config) }
 }
 
+/// Manager, operation, subresource, and the version of an update. An owner that applies has one entry in any version.
+type Key<'a> = (&'a str, &'static str, &'a str, &'a str);
+/// The owners of an object: the version and the fields of each.
+type Entries<'a> = BTreeMap<Key<'a>, (&'a str, Set<'a>)>;
+
 /// Returns the owners of an object. The patch was computed from the same entries, so they can be read.
-fn owners_of<'a>(registry: &Registry, object: Value<'a>, arena: &'a Bump) -> managed::Ownership<'a> {
+fn owners_of<'a>(registry: &Registry, object: Value<'a>, arena: &'a Bump) -> Entries<'a> {
     let managed = entries::decode_as(managed_fields(object), registry.settings().compat, arena);
-    managed.map(|managed| managed::Ownership::new(&managed)).unwrap_or_default()
+    let ownership = managed.map(|managed| managed::Ownership::new(&managed)).unwrap_or_default();
+    let key = |owner: &Owner<'a>| {
+        let version = if owner.operation == Operation::Apply { "" } else { owner.api_version };
+        (owner.manager, owner.operation.as_str(), owner.subresource, version)
+    };
+    ownership.all().iter().map(|(owner, set)| (key(owner), (owner.api_version, *set))).collect()
+}
+
+/// Returns the entry that gets the fields.
+fn target(to: &str) -> Key<'_> {
+    (to, Operation::Apply.as_str(), "", "")
+}
+
+fn fields_of<'a>(owners: &Entries<'a>, key: &Key<'_>) -> Set<'a> {
+    owners.get(key).map_or(Set::EMPTY, |(_, set)| *set)
 }
 
 /// Returns the configuration that client-side apply recorded.
@@ -187,30 +214,19 @@ fn named<'a>(config: Value<'a>, object: Value<'a>, arena: &'a Bump) -> Value<'a>
 /// The owners before and after the patch.
 struct Owners<'a> {
     registry: &'a Registry,
-    before: managed::Ownership<'a>,
-    after: managed::Ownership<'a>,
+    before: Entries<'a>,
+    after: Entries<'a>,
     arena: &'a Bump,
 }
 
 impl<'a> Owners<'a> {
     /// Returns what the givers lose.
     fn taken(&self, goal: &Goal) -> Set<'a> {
-        let mut taken = Set::EMPTY;
-        for (owner, set) in self.before.all() {
-            if !is_target(goal, owner) {
-                let left = set_of(&self.after, owner);
-                taken = taken.union(set.difference(left, self.arena), self.arena);
-            }
-        }
-        taken
-    }
-
-    /// Returns the entry of the new owner, before or after.
-    fn of_target(of: &managed::Ownership<'a>, to: &str) -> Option<(&'a str, Set<'a>)> {
-        let is = |owner: &Owner<'a>| {
-            owner.manager == to && owner.operation == Operation::Apply && owner.subresource.is_empty()
-        };
-        of.all().iter().find(|(owner, _)| is(owner)).map(|(owner, set)| (owner.api_version, *set))
+        let to = goal.to().map(target);
+        let givers = self.before.iter().filter(|(key, _)| Some(**key) != to);
+        let lost: Vec<Set<'a>> =
+            givers.map(|(key, (_, set))| set.difference(fields_of(&self.after, key), self.arena)).collect();
+        Set::union_all(&lost, self.arena)
     }
 
     /// Returns these fields of an object, as a configuration in a version.
@@ -245,14 +261,14 @@ impl<'a> Owners<'a> {
         }
         let mut steps = Vec::new();
         if let Some(to) = goal.to()
-            && let Some((version, set)) = Self::of_target(&self.after, to)
+            && let Some((version, set)) = self.after.get(&target(to))
         {
-            steps.push(step(to, false, self.extracted(before, version, set)?));
+            steps.push(step(to, false, self.extracted(before, version, *set)?));
         }
-        for (owner, set) in self.before.all() {
-            let left = set_of(&self.after, owner);
-            if !is_target(goal, owner) && left != *set {
-                steps.push(step(owner.manager, false, self.extracted(before, owner.api_version, left)?));
+        for (key, (version, set)) in &self.before {
+            let left = fields_of(&self.after, key);
+            if goal.to().map(target) != Some(*key) && left != *set {
+                steps.push(step(key.0, false, self.extracted(before, version, left)?));
             }
         }
         Ok(steps)
@@ -274,11 +290,11 @@ impl<'a> Owners<'a> {
         let forced = engine::write(self.registry, Verb::Apply, Some(before), config, &options, nowhere, arena)?;
         let version = config.gvk().api_version();
         let wanted = self.extracted(forced, version, taken)?;
-        let Some((of, own)) = Self::of_target(&self.before, to) else { return Ok(wanted) };
-        if of != version {
+        let Some((of, own)) = self.before.get(&target(to)) else { return Ok(wanted) };
+        if *of != version {
             return Err(not(format!("{to:?} applied version {of} before, and the configuration has {version}")));
         }
-        let own = self.extracted(before, version, own)?;
+        let own = self.extracted(before, version, *own)?;
         let refused = |message: String| HandOverError::Refused(Error::Refused { message, code: 500 });
         let ty = self.registry.kind(config.gvk()).and_then(kubeshape_registry::Kind::merge_type);
         let typed = |value| ty.and_then(|ty| ty.validate(value, Duplicates::Allowed).ok());
@@ -290,43 +306,22 @@ impl<'a> Owners<'a> {
     }
 
     /// Returns whether an object has the owners that the patch leads to.
-    fn are_reached(&self, goal: &Goal, found: &managed::Ownership<'a>) -> bool {
+    fn are_reached(&self, goal: &Goal, found: &Entries<'a>) -> bool {
         let arena = self.arena;
         let annotation = annotation(arena);
         let rest = |set: Set<'a>| set.difference(annotation, arena);
-        let fits = |(owner, set): &(Owner<'a>, Set<'a>)| {
-            let reached = set_of(found, owner);
-            if is_target(goal, owner) {
+        let is_target = |key: &Key<'_>| goal.to().map(target) == Some(*key);
+        let fits = |(key, (_, set)): (&Key<'a>, &(&'a str, Set<'a>))| {
+            let reached = fields_of(found, key);
+            if is_target(key) {
                 rest(set.leaves(arena)).difference(reached, arena).is_empty()
             } else {
                 rest(*set) == rest(reached)
             }
         };
-        let is_known = |(owner, _): &(Owner<'a>, Set<'a>)| {
-            owner.manager == ANNOTATION_MANAGER
-                || is_target(goal, owner)
-                || self.after.all().iter().any(|(other, _)| is_same(other, owner))
-        };
-        self.after.all().iter().filter(|(owner, _)| owner.manager != ANNOTATION_MANAGER).all(fits)
-            && found.all().iter().all(is_known)
+        let is_known = |key: &Key<'a>| key.0 == ANNOTATION_MANAGER || is_target(key) || self.after.contains_key(key);
+        self.after.iter().filter(|(key, _)| key.0 != ANNOTATION_MANAGER).all(fits) && found.keys().all(is_known)
     }
-}
-
-/// Returns whether this is the entry that gets the fields.
-fn is_target(goal: &Goal, owner: &Owner<'_>) -> bool {
-    goal.to() == Some(owner.manager) && owner.operation == Operation::Apply && owner.subresource.is_empty()
-}
-
-/// Returns whether two entries have the same owner. An owner that applies has only one, in any version.
-fn is_same(a: &Owner<'_>, b: &Owner<'_>) -> bool {
-    a.manager == b.manager
-        && a.subresource == b.subresource
-        && a.operation == b.operation
-        && (a.operation == Operation::Apply || a.api_version == b.api_version)
-}
-
-fn set_of<'a>(owners: &managed::Ownership<'a>, owner: &Owner<'_>) -> Set<'a> {
-    owners.all().iter().find(|(other, _)| is_same(other, owner)).map_or(Set::EMPTY, |(_, set)| *set)
 }
 
 /// Returns the annotation with the last configuration, and the map that it is in.
@@ -336,4 +331,20 @@ fn annotation(arena: &Bump) -> Set<'_> {
     builder.insert(&[metadata, annotations, key]);
     builder.insert(&[metadata, annotations]);
     builder.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_found_by_what_is_above_it() {
+        let paths = BTreeSet::from([".spec.a".to_owned(), ".spec.items[name=\"x.y\"]".to_owned()]);
+        for found in [".spec.a", ".spec.a.b", ".spec.a[0]", ".spec.items[name=\"x.y\"].v"] {
+            assert!(has_above(&paths, found), "{found}");
+        }
+        for other in [".spec", ".spec.ab", ".spec.items[name=\"x\"]"] {
+            assert!(!has_above(&paths, other), "{other}");
+        }
+    }
 }

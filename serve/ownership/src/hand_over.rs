@@ -14,6 +14,7 @@ use kubeshape_smd::managed::{LAST_APPLIED, entries, upgrade};
 use kubeshape_smd::value::Compat;
 use kubeshape_smd::{Bump, ToValue, Value};
 use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
 
 /// What is handed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -284,7 +285,7 @@ enum Wanted<'w> {
     /// These, and everything below them.
     Below(&'w [String]),
     /// Exactly these.
-    Only(Vec<&'w str>),
+    Only(BTreeSet<&'w str>),
 }
 
 impl<'w> Wanted<'w> {
@@ -296,7 +297,7 @@ impl<'w> Wanted<'w> {
                 && (conflict.operation == Some(Operation::Apply) || conflict.api_version == text(entry, "apiVersion"))
                 && (from.is_empty() || from.contains(&conflict.manager))
         };
-        let paths: Vec<&str> = conflicts.iter().filter(is).map(|conflict| conflict.path.as_str()).collect();
+        let paths: BTreeSet<&str> = conflicts.iter().filter(is).map(|conflict| conflict.path.as_str()).collect();
         (!paths.is_empty()).then_some(Wanted::Only(paths))
     }
 
@@ -308,7 +309,7 @@ impl<'w> Wanted<'w> {
                 let mut paths = set.iter();
                 while let Some(path) = paths.advance() {
                     let text = kubeshape_smd::fieldpath::DisplayPath(path).to_string();
-                    if fields.contains(&text.as_str()) {
+                    if fields.contains(text.as_str()) {
                         builder.insert(path);
                     }
                 }

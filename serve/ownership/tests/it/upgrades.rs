@@ -1,7 +1,7 @@
 //! Migrations from client-side apply: the cases of client-go's `util/csaupgrade`, each in its smallest form.
 
 use crate::common::{assert_minimal, at, built_in, owners, patched};
-use kubeshape_ownership::{Goal, HandOverError, hand_over};
+use kubeshape_ownership::{Goal, HandOverError, by_applies, hand_over};
 use kubeshape_registry::Object;
 use serde_json::{Value as Json, json};
 
@@ -155,4 +155,37 @@ fn fields_that_are_written_in_another_way_are_handed_over() {
     let found = hand_over(built_in(), &live(&all), None, &goal, at(0)).unwrap().unwrap();
     let after = patched(built_in(), &live(&all), &found.operations).unwrap();
     assert_eq!(owners(&after).len(), 1);
+}
+
+/// Returns what applies a hand-over has, as the manager and the data of each.
+fn applies(live: &Object, goal: &Goal) -> Result<Vec<(String, Json)>, HandOverError> {
+    let found = hand_over(built_in(), live, None, goal, at(0)).unwrap().unwrap();
+    let found = by_applies(built_in(), live, None, goal, found, at(0))?;
+    Ok(found.applies.into_iter().map(|apply| (apply.manager, apply.config.value()["data"].clone())).collect())
+}
+
+#[test]
+fn applies_release_only_fields_with_another_owner() {
+    let live = live(&[entry("a", "Apply", "v1", data(&["a", "b"])), entry("b", "Apply", "v1", data(&["a"]))]);
+    let release = |field: &str| Goal::Release { from: vec!["a".into()], fields: vec![field.to_owned()] };
+    assert_eq!(applies(&live, &release(".data.a")).unwrap(), [("a".to_owned(), json!({"b": "2"}))]);
+    let error = applies(&live, &release(".data.b")).unwrap_err();
+    let expected = "applies cannot do it: they would change or remove .data.b; use the patch";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn applies_do_not_take_over_client_side_apply_by_the_way() {
+    let annotated = json!({"f:data": {"f:c": {}}, "f:metadata": {"f:annotations": {ANNOTATION: {}}}});
+    let all = [
+        entry("a", "Apply", "v1", data(&["a"])),
+        entry("b", "Apply", "v1", data(&["b"])),
+        entry("kubectl-client-side-apply", "Update", "v1", annotated),
+    ];
+    let mut object = live(&all).into_value();
+    let last = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "s"}, "data": {"c": "3"}});
+    object["metadata"]["annotations"] = json!({ANNOTATION.trim_start_matches("f:"): last.to_string()});
+    let goal = Goal::Give { from: vec!["a".into()], to: "b".into(), fields: Vec::new() };
+    let error = applies(&Object::from(object), &goal).unwrap_err().to_string();
+    assert!(error.contains("they would change or remove .data.c"), "{error}");
 }
