@@ -3,6 +3,7 @@
 
 use kubeshape_smd::managed::{ChangeApiVersion, FieldManager, Gvk, Kinds, Ownership, Time, entries, extract, upgrade};
 use kubeshape_smd::typed::Types;
+use kubeshape_smd::value::Compat;
 use kubeshape_smd::{Bump, ToValue as _, Value, schema};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use std::sync::LazyLock;
@@ -59,7 +60,7 @@ pub fn holds(data: &[u8]) {
             ownership.for_each(&mut |path, owners| assert!(!path.is_empty() && !owners.is_empty()));
         }
         let _ = extract(object, ty, "kubectl", "", &arena);
-        let _ = upgrade::upgrade_patch(object, &["u"], "kubectl", "", &arena);
+        let _ = upgrade::upgrade_patch(object, &["u"], "kubectl", "", Compat::default(), &arena);
     }
     for (name, force) in [("kubectl", false), ("a", false), ("a", true)] {
         if let Ok(after) = manager.apply(Some(live), new, name, force, Time(1), &arena) {

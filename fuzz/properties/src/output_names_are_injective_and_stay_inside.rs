@@ -85,11 +85,12 @@ pub fn holds(data: &[u8]) {
     for path in all(first) {
         check(&path);
     }
-    let group_version = names::group_version(&format!("apis/{}/{}", data.0, data.1), Format::Json);
-    check(&group_version);
+    for shape in [Shape::V3, Shape::V31] {
+        check(&names::group_version(&format!("apis/{}/{}", data.0, data.1), Format::Json, shape));
+    }
     // Every document has a path.
     if !data.0.trim_matches('/').is_empty() {
-        let root = names::root(data.0, Format::Json);
+        let root = names::root(data.0, Format::Json, Shape::V3);
         assert!(is_fine(root.trim_start_matches('.')) && names::is_result(&[&root]), "{root:?}");
     }
     assert!(is_fine(&names::object(data.0, data.1, data.2, Format::Yaml)));
