@@ -111,7 +111,7 @@ fn copy_with_7(from: &Path, to: &Path) -> Result<(), String> {
             if name != "testdata" {
                 copy_with_7(&entry.path(), &to.join(name))?;
             }
-        } else if name.ends_with(".go") && !name.ends_with("_test.go") {
+        } else if Path::new(&name).extension().is_some_and(|end| end == "go") && !name.ends_with("_test.go") {
             write(&to.join(name), &with_7(&read(&entry.path())?))?;
         }
     }
