@@ -339,14 +339,16 @@ fn documents_of_the_corpus_come_back() -> Result<()> {
 fn plain(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
-            members.retain(|name, value| {
-                !name.starts_with("x-kubernetes-")
-                    && !matches!(name.as_str(), "format" | "default" | "multipleOf")
-                    // Groups with flags are Go's.
-                    && !(name == "pattern" && value.as_str().is_some_and(|pattern| pattern.contains("(?")))
-                    // No schema of OpenAPI has a negative length.
-                    && !(name.starts_with('m') && !name.ends_with("imum") && value.as_i64().is_some_and(|n| n < 0))
-                    && !(name == "enum" && value.as_array().is_some_and(|values| values.contains(&Value::Null)))
+            members.retain(|name, value| match name.as_str() {
+                "format" | "default" | "multipleOf" => false,
+                // Groups with flags are Go's.
+                "pattern" => value.as_str().is_none_or(|pattern| !pattern.contains("(?")),
+                "enum" => value.as_array().is_none_or(|values| !values.contains(&Value::Null)),
+                // No schema of OpenAPI has a negative length.
+                "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+                    value.as_i64().is_none_or(|n| n >= 0)
+                }
+                name => !name.starts_with("x-kubernetes-"),
             });
             members.values_mut().for_each(plain);
         }
