@@ -126,7 +126,7 @@ impl Run<'_> {
             }
             let Some(new) = self.edited(&name, &read) else { continue };
             if self.args.diff {
-                self.show(&name, &read)?;
+                Self::show(&name, &read)?;
             } else if self.args.in_place {
                 self.edit(input, gathered, &read.old, &new, stage);
             } else if let Some(target) = target {
@@ -208,7 +208,7 @@ impl Run<'_> {
     }
 
     /// Prints the edits as a diff.
-    fn show(&self, name: &str, read: &Read) -> Result<(), Fatal> {
+    fn show(name: &str, read: &Read) -> Result<(), Fatal> {
         let edits: Vec<Edit> = read.plans.iter().flat_map(|plan| plan.edits.iter().cloned()).collect();
         let (Ok(old), false) = (std::str::from_utf8(&read.old), edits.is_empty()) else { return Ok(()) };
         // Git's names for files, so that `patch -p1` finds them.

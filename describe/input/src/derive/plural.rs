@@ -4,7 +4,7 @@ const WORDS: &str = include_str!("plurals.txt");
 
 /// A line about a word.
 struct Word<'t> {
-    word: &'t str,
+    singular: &'t str,
     plural: &'t str,
     other: &'t str,
     is_whole: bool,
@@ -16,13 +16,13 @@ fn words() -> impl DoubleEndedIterator<Item = Word<'static>> {
         let mut parts = line.split(' ');
         let (word, plural, other) = (parts.next()?, parts.next()?, parts.next()?);
         let has = |flag: &str| line.split(' ').skip(3).any(|part| part == flag);
-        (word != "~").then(|| Word { word, plural, other, is_whole: has("whole"), is_oneway: has("oneway") })
+        (word != "~").then(|| Word { singular: word, plural, other, is_whole: has("whole"), is_oneway: has("oneway") })
     })
 }
 
 /// Returns endings with their plurals: those of words, the last one first, then the others in order.
 fn endings() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let of_words = words().rev().filter(|word| !word.is_whole).map(|word| (word.word, word.plural));
+    let of_words = words().rev().filter(|word| !word.is_whole).map(|word| (word.singular, word.plural));
     of_words.chain(lines().filter_map(|line| line.strip_prefix("~ ")?.split_once(' ')))
 }
 
@@ -32,7 +32,7 @@ fn lines() -> impl DoubleEndedIterator<Item = &'static str> {
 
 /// Returns the plural of a word in lower case.
 pub(super) fn plural(text: &str) -> String {
-    if let Some(word) = words().find(|word| word.word == text) {
+    if let Some(word) = words().find(|word| word.singular == text) {
         return word.plural.to_owned();
     }
     if words().any(|word| !word.is_oneway && (word.plural == text || word.other == text)) {

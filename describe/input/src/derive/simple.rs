@@ -272,9 +272,9 @@ fn apply(schema: &mut Schema, marker: &Marker, field: &str, parent: &mut Schema)
         Name::MinLength | Name::MaxLength | Name::MinItems | Name::MaxItems => {
             let is_list = matches!(name, Name::MinItems | Name::MaxItems);
             if is_list {
-                only(ARRAY, "array")?
+                only(ARRAY, "array")?;
             } else {
-                only("string", "string")?
+                only("string", "string")?;
             }
             let bound = integer(value).ok_or_else(|| format!("failed to parse {} value: {value:?}", name.text()))?;
             schema.bounds.insert(name.text(), bound);
@@ -490,7 +490,9 @@ fn list<T>(key: &str, items: &[T], out: &mut Addition<'_>, write: impl Fn(&T, &m
     if !items.is_empty() {
         out.string(key);
         out.list();
-        items.iter().for_each(|item| write(item, out));
+        for item in items {
+            write(item, out);
+        }
         out.end();
     }
 }
