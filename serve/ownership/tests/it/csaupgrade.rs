@@ -242,7 +242,7 @@ fn owners_of_client_go() {
         }
         let live = object(entries);
         let list = live["metadata"]["managedFields"].to_value(&arena);
-        let found = upgrade::find_owners(Some(list), *operation, wanted.finish(), &arena);
+        let found = upgrade::find_owners(Some(list), *operation, wanted.finish(), Compat::default(), &arena);
         let managers: Vec<&str> =
             found.iter().filter_map(|entry| entry.get("manager").and_then(Value::as_str)).collect();
         assert_eq!(managers, *expected, "{case}");
