@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The deepest nesting of added nodes.
 const DEPTH: usize = 500;
 
-/// Nodes to add behind a document, for objects that something in it stands for.
+/// Nodes to add behind a document: objects that are derived from it.
 ///
 /// The nodes of the document stay as they are, and do not reach the added ones. Copies of its nodes keep their
 /// locations; other nodes get the location of [`Addition::at`]. All of them have [`Flags::ALIASED`], so that no edit of

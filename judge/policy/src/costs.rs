@@ -21,7 +21,7 @@ const MAX_WORK: usize = 4 << 20;
 /// The number of estimates that find the largest size.
 const ESTIMATES: usize = 24;
 
-/// The cost of an expression of a policy, or of expressions with a common budget, for an object of the worst kind.
+/// The cost of an expression of a policy, or of expressions with a common budget, for the matched kind with the highest cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyCost {
     /// `spec.validations[0].expression`, or `spec.validations` for all expressions that share a budget.
@@ -77,7 +77,7 @@ pub fn policy_costs(object: Value<'_>, kinds: &dyn Kinds, release: Release) -> V
 struct Group<'a> {
     path: String,
     limit: i64,
-    /// With their paths.
+    /// The expressions with their paths.
     expressions: Vec<(String, &'a str)>,
 }
 
@@ -118,7 +118,7 @@ fn groups<'a>(spec: &PolicySpec<'a>) -> Vec<Group<'a>> {
 struct View {
     kind: Option<Gvk>,
     env: Env,
-    /// The environment of expressions that do not fit the types of the kind. A server evaluates them, too.
+    /// The environment for expressions that do not match the types of the kind. A server evaluates them, too.
     untyped: Env,
     sizes: KnownSizes,
 }

@@ -12,13 +12,13 @@ use kubeshape_smd::{Bump, Value};
 const KEEPS_OWNERS: (&str, &str) = ("kustomize.toolkit.fluxcd.io/ssa", "Merge");
 /// The annotations that kustomize-controller removes.
 const ANNOTATIONS: &[&str] = &[LAST_APPLIED, "kustomize.toolkit.fluxcd.io/checksum", "fluxcd.io/sync-checksum"];
-/// The labels that it removes.
+/// The labels that kustomize-controller removes.
 const LABELS: &[&str] = &["fluxcd.io/sync-gc-mark"];
 
 /// Returns the live object after Argo CD's migration from client-side apply (upstream: `performClientSideApplyMigration`
 /// of gitops-engine, which every sync with `ServerSideApply=true` calls unless `ClientSideApplyMigration=false`). If
 /// `kubectl-client-side-apply` owns anything, the configuration is first applied on the client under that name. The apply
-/// on the server, which uses kubectl's code, then takes over what owns the annotation.
+/// on the server uses kubectl's code, so it then takes over the fields of the manager that owns the annotation.
 pub(crate) fn by_argo_cd<'a>(
     registry: &'a Registry,
     live: Value<'a>,
@@ -68,7 +68,7 @@ fn keeps_owners(object: Value<'_>) -> bool {
     ["labels", "annotations"].iter().filter_map(|map| of(map)).any(|found| found.eq_ignore_ascii_case(value))
 }
 
-/// Removes members of a map of the metadata. A map that is then empty goes, too, as a server does it.
+/// Removes members of a map of the metadata. A map that is then empty is removed, too, as by a server.
 fn without<'a>(object: Value<'a>, map: &'static str, keys: &[&'static str], arena: &'a Bump) -> Value<'a> {
     let found = object.get("metadata").and_then(|metadata| metadata.get(map)).and_then(Value::as_map);
     let Some(mut members) = found.filter(|members| keys.iter().any(|key| members.get(key).is_some())) else {

@@ -427,7 +427,7 @@ impl<'r> Planner<'r> {
         let owners = owners_of(self.registry, after, arena);
         let mut out = Vec::new();
         for path in set.leaves(arena) {
-            // A map or a list of which the configuration sets something is not gone.
+            // A map or a list is not removed if the configuration sets something in it.
             if crate::value::sets(configured, &path) {
                 continue;
             }

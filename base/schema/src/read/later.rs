@@ -48,7 +48,7 @@ impl Language {
     }
 }
 
-/// Members that only schemas of OpenAPI 3.1 have, and what a schema without them is.
+/// Members that only schemas of OpenAPI 3.1 have, and the code of their loss.
 const LATER: [(&str, Code); 23] = [
     ("$anchor", Code::V31Dropped),
     ("$comment", Code::V31Dropped),
@@ -75,7 +75,7 @@ const LATER: [(&str, Code); 23] = [
     ("unevaluatedProperties", Code::V31Keyword),
 ];
 
-/// Members that other objects than schemas have since OpenAPI 3.1.
+/// Members that objects other than schemas have since OpenAPI 3.1.
 const MEMBERS: [&str; 5] = ["identifier", "jsonSchemaDialect", "pathItems", "summary", "webhooks"];
 
 /// Members of a schema whose meaning depends on others.
@@ -88,13 +88,13 @@ struct Found<'a> {
     examples: Option<(Node<'a>, Node<'a>)>,
     encoding: Option<(Node<'a>, Node<'a>)>,
     media_type: Option<(Node<'a>, Node<'a>)>,
-    /// Whether there are schemas for the first items, and for properties by pattern. `items` and `additionalProperties`
-    /// apply to the rest that they leave, so they are not used without these.
+    /// Whether there are `prefixItems`, and `patternProperties` (the next member). Then `items` and
+    /// `additionalProperties` apply only to the rest, so they are dropped with them.
     has_prefix: bool,
     has_patterns: bool,
     /// Whether `items` is false.
     has_no_items: bool,
-    /// Whether [`NULLABLE`] is there.
+    /// Whether the schema has [`NULLABLE`].
     is_marked: bool,
     /// Members that OpenAPI 3.0 lacks: the key, the value, and what is lost.
     unsaid: Vec<(Node<'a>, Node<'a>, Code)>,
@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
         self.finish_later(schema, extra, &mut found, &mark, node.len() > 1);
     }
 
-    /// Stack frames of the recursion are small without this.
+    /// Combines and finishes a schema. A function of its own keeps the stack frames of the recursion small.
     #[inline(never)]
     fn finish_later(
         &mut self,
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         self.finish(schema, extra, since);
     }
 
-    /// Takes a member whose meaning depends on others or that OpenAPI 3.0 lacks. Returns whether it is one.
+    /// Records a member whose meaning depends on others, or that OpenAPI 3.0 lacks. Returns whether it is such a member.
     fn find(&mut self, found: &mut Found<'a>, key: Node<'a>, value: Node<'a>) -> bool {
         let is_number = matches!(value.kind(), Kind::Int | Kind::Float);
         match key.text() {
@@ -379,7 +379,7 @@ pub fn is_null(schema: &Schema<'_>) -> bool {
         && *schema == Schema { enumeration, extra, at, flags, subtree, ..Schema::default() }
 }
 
-/// A number that is not a bound itself, and the bound: the stricter one is used.
+/// Combines an exclusive bound with another bound: the stricter one is used.
 fn exclusive(schema: &mut Schema<'_>, extra: &mut Extra<'_>, [low, high]: [Option<f64>; 2]) {
     if let Some(n) = low.filter(|n| extra.minimum.is_none_or(|bound| *n >= bound)) {
         extra.minimum = Some(n);

@@ -2,10 +2,10 @@
 //! [`Profile::Faithful`] reads it as OpenAPI 3.0.
 //!
 //! A document with schemas in the form of OpenAPI 3.1 is also a [`Document`]: keywords that OpenAPI 3.0 lacks are
-//! extensions of its schemas. It is only good for printing.
+//! extensions of its schemas. It is used only for printing.
 //!
-//! Nothing is lost on the way to OpenAPI 3.1. What it says in the same words but means differently (members next to a
-//! reference, unknown keywords, a list of schemas as `items`) is kept in [`ORIGINAL`], and reading restores it. So a
+//! Nothing is lost on the way to OpenAPI 3.1. Members that have another meaning there (members next to a reference, unknown
+//! keywords, a list of schemas as `items`) are kept in [`ORIGINAL`], and reading restores them. So a
 //! document of OpenAPI 3.0 that becomes OpenAPI 3.1 and comes back has the same bytes.
 
 mod raise;
@@ -45,7 +45,7 @@ pub fn is_later(root: Node<'_>) -> bool {
 }
 
 /// Reads a document of OpenAPI 3.0, or one of 3.1 as 3.0. With `keeps`, members and keywords that only OpenAPI 3.1 has
-/// are kept as extensions, which [`raise`] puts back; else the notes have them.
+/// are kept as extensions, which [`raise`] restores. Otherwise, the notes have them.
 pub(super) fn read<'a>(
     root: Node<'a>,
     arena: &'a Bump,

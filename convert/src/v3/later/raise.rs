@@ -158,7 +158,7 @@ impl<'a> Raiser<'a> {
         };
         let is_known = |name: &&str| *name == "null" || !matches!(Type::from_name(name), Type::Other | Type::Absent);
         if !names.iter().all(is_known) {
-            // Servers read such a type as any.
+            // Servers read such a type as any type.
             names.clear();
         } else if is_nullable && !names.contains(&"null") {
             names.push("null");
@@ -284,7 +284,7 @@ fn is_reference(s: &Schema<'_>) -> bool {
     !s.reference.is_empty() && is_empty(&Schema { reference: "", ..*s })
 }
 
-/// Returns whether a name is there twice, which JSON Schema does not allow.
+/// Returns whether a name appears twice, which JSON Schema does not allow.
 fn has_repeats(names: &[&str]) -> bool {
     names.len() > 1 && names.iter().collect::<BTreeSet<_>>().len() < names.len()
 }

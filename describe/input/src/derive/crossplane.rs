@@ -45,7 +45,7 @@ struct Side<'n> {
 }
 
 /// Writes the definitions of a composite resource and its claim (`ForCompositeResource`,
-/// `ForCompositeResourceClaim`). Returns what of the schemas is lost.
+/// `ForCompositeResourceClaim`). Returns what the schemas lose.
 pub(super) fn composite<'n>(
     object: Node<'n>,
     out: &mut Addition<'n>,
@@ -234,7 +234,7 @@ impl<'n> Side<'n> {
         Ok(())
     }
 
-    /// Writes `spec` or `status`: what Crossplane copies, and its own properties, which replace others.
+    /// Writes `spec` or `status`: what Crossplane copies, and its own properties, which replace copied ones.
     fn part(
         self,
         name: &str,

@@ -7,12 +7,12 @@ use kubeshape_yaml::{Addition, Kind, Node};
 use std::collections::BTreeMap;
 
 const FACTS: &str = include_str!("kro.yaml");
-/// The group of instances without one.
+/// The group of instances if the definition names none.
 const GROUP: &str = "kro.run";
 /// The deepest nesting of status fields.
 const DEPTH: usize = 64;
 
-/// Writes the definition of the instances (`SynthesizeCRD`). Returns what is not known.
+/// Writes the definition of the instances (`SynthesizeCRD`). Returns a remark if types are unknown.
 pub(super) fn graph<'n>(object: Node<'n>, out: &mut Addition<'n>, roots: &mut Vec<u32>) -> Result<Vec<String>, Wrong> {
     let spec = member_of(object, "spec", Kind::Map)?.unwrap_or(object);
     let Some(schema) = member_of(spec, "schema", Kind::Map)? else { return Err(Wrong::new(spec, "schema is missing")) };
@@ -104,7 +104,7 @@ pub(super) fn graph<'n>(object: Node<'n>, out: &mut Addition<'n>, roots: &mut Ve
 struct Status<'s> {
     /// The fields of the specification, which expressions name.
     fields: &'s Schema,
-    /// The number of fields of which the type is not known.
+    /// The number of fields whose type is unknown.
     unknown: usize,
 }
 
@@ -114,7 +114,7 @@ impl Status<'_> {
             return Err(Wrong::new(node, format!("fields of the status are nested more than {DEPTH} deep")));
         }
         let mut properties = BTreeMap::new();
-        // Conditions of the author have the type of kro's own.
+        // kro replaces the author's `conditions` by its own.
         for (key, value) in node.pairs().filter(|(key, _)| depth > 0 || key.text() != "conditions") {
             properties.insert(key.text().to_owned(), self.value(value, depth)?);
         }

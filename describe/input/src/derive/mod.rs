@@ -6,7 +6,7 @@
 //! | ManagedResourceDefinition | Crossplane | the managed resource |
 //! | ResourceGraphDefinition | kro | the instance |
 //!
-//! The results are nodes behind the document: what comes from the source keeps its location.
+//! The results are nodes behind the document. Nodes from the source keep their location.
 
 mod crossplane;
 mod kro;
@@ -17,11 +17,11 @@ mod simple;
 use kubeshape_structural::read::expand_list;
 use kubeshape_yaml::{Added, Addition, Document, Kind, Limits, Node, Stream, Tape};
 
-/// Nodes of results may be this many times as many as those of the document, and [`FREE`] more.
+/// The results may have this many times the nodes of the document, and [`FREE`] more.
 const TIMES: usize = 16;
 const FREE: usize = 1 << 16;
 
-/// What a document's definitions of other systems stand for.
+/// The CustomResourceDefinitions that other systems make of the definitions in a document.
 #[derive(Debug)]
 pub(crate) struct Derived {
     /// The nodes.
@@ -32,7 +32,7 @@ pub(crate) struct Derived {
     pub(crate) remarks: Vec<(u32, String)>,
 }
 
-/// Why a definition stands for nothing: a location, and what is wrong.
+/// Why a system makes nothing of a definition: a location, and what is wrong.
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub(crate) at: u32,
@@ -57,7 +57,7 @@ pub(crate) enum System {
 }
 
 impl System {
-    /// Returns the kind of a definition. A patch of one is none.
+    /// Returns the system of a definition; `None` for other objects, and for patches of definitions.
     pub(crate) fn of(object: Node<'_>) -> Option<System> {
         let text = |key| object.get(key).and_then(Node::as_str).unwrap_or_default();
         let (system, member) = match text("kind") {
@@ -121,7 +121,7 @@ fn member<'n>(node: Node<'n>, key: &str) -> Option<Node<'n>> {
     node.get(key).filter(|value| !value.is_null())
 }
 
-/// Returns a member of one kind. Null is as if it were missing.
+/// Returns a member of one kind; `None` if it is null or missing.
 fn member_of<'n>(node: Node<'n>, key: &str, kind: Kind) -> Result<Option<Node<'n>>, Wrong> {
     let Some(value) = member(node, key) else { return Ok(None) };
     if value.kind() == kind {
@@ -149,7 +149,7 @@ fn facts<R>(source: &str, read: impl FnOnce(Node<'_>) -> R) -> Option<R> {
     tape.document(source).root().map(read)
 }
 
-/// Writing of nodes with keys.
+/// Writes nodes with keys.
 trait Write<'n> {
     fn text_member(&mut self, key: &str, value: &str);
     fn bool_member(&mut self, key: &str, value: bool);

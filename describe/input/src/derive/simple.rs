@@ -354,7 +354,7 @@ fn values(ty: &str, value: &str) -> Result<Vec<String>, String> {
     value.split(',').map(one).collect()
 }
 
-/// Calls a function with JSON; `None` if it is none.
+/// Calls a function with the value of a JSON text; `None` if the text is not JSON.
 fn with_json<R>(json: &str, read: impl FnOnce(Node<'_>) -> R) -> Option<R> {
     let mut tape = Tape::new();
     let mut stream = Stream::with_path(json.as_bytes(), Limits::default(), Path::Json).ok()?;

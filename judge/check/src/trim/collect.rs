@@ -16,7 +16,7 @@ pub(super) struct Text<'n> {
     pub(super) what: What,
     /// The number of fields around it.
     pub(super) depth: usize,
-    /// The outermost of Kubernetes' types in a copy of which it is.
+    /// The outermost copied type of Kubernetes around it.
     pub(super) inside: Option<Package>,
     /// Whether it is in the version that is stored.
     pub(super) is_stored: bool,
@@ -34,8 +34,8 @@ pub(super) fn schemas(object: Node<'_>) -> impl Iterator<Item = (Node<'_>, bool)
     }))
 }
 
-/// Returns the texts of an object's schemas, in the order of the document. Versions with equal schemas have each text
-/// together. The reader bounds the nesting.
+/// Returns the texts of an object's schemas, in the order of the document. An entry has one text,
+/// and the same text of each version with an equal schema. The reader bounds the nesting.
 ///
 /// Equal schemas must stay equal: a server that decodes a definition keeps what all versions have in common once, and
 /// refuses selectable fields that versions have in common if their schemas differ.

@@ -1,7 +1,7 @@
-//! Makes definitions smaller without a change for any object: descriptions, examples, titles and links go.
+//! Makes definitions smaller without a change for any object: removes descriptions, examples, titles and links.
 //!
-//! `kubectl apply` keeps a manifest in an annotation, which has at most 256 KiB with all others, and etcd takes objects
-//! of at most 1.5 MiB. [`plan`] finds the edits after which each definition of a document fits. Only texts for people
+//! `kubectl apply` keeps a manifest in an annotation. All annotations together have at most 256 KiB, and etcd accepts
+//! objects of at most 1.5 MiB. [`plan`] finds the edits after which each definition of a document fits. Only texts for people
 //! are removed, the least valuable first, and no more than needed:
 //!
 //! 1. Descriptions inside copies of Kubernetes' own types, such as a pod template: they are shortened to their first
@@ -10,8 +10,8 @@
 //! 3. Examples, titles and links to documents.
 //! 4. The definition's own descriptions.
 //!
-//! In each step, deep fields go first; of the same depth, versions that are not stored; then the longest. [`Options`]
-//! remove or shorten more, whatever the size. The edits keep layout and comments.
+//! In each step, the deepest fields go first. At the same depth, fields of versions that are not stored go first, then
+//! the longest texts. [`Options`] remove or shorten more, whatever the size. The edits keep layout and comments.
 //!
 //! # Example
 //! ```
@@ -102,7 +102,7 @@ pub enum Descriptions {
     None,
     /// The first sentence of each.
     FirstSentence,
-    /// Those of fields that are at most so deep: `spec` is 1 deep, `spec.size` is 2 deep, the schema itself 0.
+    /// Those of fields up to this depth: `spec` is 1 deep, `spec.size` is 2 deep, the schema itself 0.
     Depth(usize),
 }
 

@@ -5,8 +5,8 @@ const ABBREVIATIONS: [&str; 8] = ["e.g", "i.e", "eg", "ie", "etc", "vs", "cf", "
 /// What ends a text that is cut.
 const MORE: &str = "…";
 
-/// Returns the first sentence of a text, or its first paragraph, without white space around it. Of a first sentence,
-/// it is all.
+/// Returns the first sentence of a text, or its first paragraph, without white space around it. A first
+/// sentence is returned unchanged.
 pub(super) fn first(text: &str) -> &str {
     let text = text.trim();
     let mut at = 0;

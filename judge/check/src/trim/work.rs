@@ -1,4 +1,4 @@
-//! Chooses the texts of a document that go, and edits its source.
+//! Chooses the texts of a document that are removed or shortened, and edits its source.
 
 use super::collect::{Text, texts};
 use super::{Descriptions, Fit, Options, Saving, Trimmed, What, sentence, size};
@@ -8,7 +8,7 @@ use kubeshape_yaml::edit::Edit;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The steps in which texts go until a definition fits.
+/// The steps in which texts are removed or shortened until a definition fits.
 const STEPS: [Step; 5] = [
     Step { what: &[What::Description], inside: Some(true), shortens: true },
     Step { what: &[What::Description], inside: Some(true), shortens: false },
@@ -34,7 +34,7 @@ impl Step {
 pub(super) struct Work<'n> {
     root: Node<'n>,
     entries: Entries,
-    /// By schema: the keys that go.
+    /// By schema: the keys that are removed.
     gone: BTreeMap<u32, BTreeSet<u32>>,
     /// By description: the new one.
     texts: BTreeMap<u32, String>,

@@ -1,4 +1,4 @@
-//! Connections to containers, pods, services and nodes: no kubelet runs, but policies and webhooks judge them.
+//! Connections to containers, Pods, Services and Nodes. Policies and webhooks judge them, but no kubelet runs.
 
 use super::{Call, Outcome};
 use crate::status::Status;
@@ -18,7 +18,7 @@ const CONNECTIONS: [(&str, &str, &str); 6] = [
 ];
 
 impl Call<'_> {
-    /// Returns the kind of the options of a connection; `None` if the path is of something else.
+    /// Returns the kind of the options of a connection; `None` if the path is not one of a connection.
     pub(super) fn connection(&self) -> Option<Gvk> {
         let is_this = |(resource, subresource, _): &&(&str, &str, &str)| {
             **resource == *self.served.plural && *subresource == self.path.subresource
@@ -31,7 +31,7 @@ impl Call<'_> {
     /// Judges a connection, which never succeeds.
     ///
     /// # Errors
-    /// A policy or a webhook refuses it, or there is nobody to connect to.
+    /// A policy or a webhook refuses it. Otherwise, the method is not supported.
     pub(super) fn connect(&self, options: &Gvk) -> Result<Outcome, Status> {
         let arena = Bump::new();
         let object = options_of(options, self.request.query, &arena);

@@ -40,7 +40,7 @@ impl ObjectCosts {
     /// Returns a warning for each expression that costs too much for ordinary objects.
     pub fn warnings(&self) -> impl Iterator<Item = Finding> {
         let is_costly = |cost: &PolicyCost| cost.size.is_some_and(|size| size < ORDINARY);
-        // One of the expressions is reason enough.
+        // A warning about one of the expressions is enough.
         let is_told = move |shared: &PolicyCost| {
             let is_part = |cost: &PolicyCost| !cost.is_shared && cost.path.starts_with(&shared.path);
             shared.is_shared && self.costs.iter().any(|cost| is_part(cost) && is_costly(cost))

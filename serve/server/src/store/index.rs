@@ -14,11 +14,11 @@ use std::time::SystemTime;
 
 /// The index of the v3 documents of one moment.
 ///
-/// It contains the hashes of all documents, so it is made at its first use. Of many changes in a row, only the documents
-/// of the last one are hashed.
+/// It contains the hashes of all documents, so it is made at its first use. After many changes in a row, each document is
+/// hashed once, in its last state.
 #[derive(Debug)]
 pub struct Index {
-    /// The index that was made last.
+    /// The last index that was made.
     base: Made,
     /// What changed since then. `None` if the document was removed.
     changes: OrdMap<Arc<str>, Option<DocumentAddress>>,
@@ -36,7 +36,7 @@ struct Made {
 /// Where a v3 document is.
 #[derive(Clone, Debug)]
 pub(super) enum DocumentAddress {
-    /// Here.
+    /// In this server.
     Local(Arc<Document>),
     /// At the URL of a downstream server.
     Url(Arc<str>),

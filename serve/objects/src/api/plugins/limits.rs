@@ -172,7 +172,7 @@ impl Given {
 fn add(to: &mut Resources, more: &Resources) {
     for (name, quantity) in more {
         let sum = to.get(name).map_or_else(|| Ok(quantity.clone()), |old| old.add(quantity, false));
-        // Quantities so far apart were refused before.
+        // Quantities that cannot be added were refused before.
         to.insert(name.clone(), sum.unwrap_or_else(|_| quantity.clone()));
     }
 }
@@ -241,7 +241,7 @@ fn check_minimum(limit: Value<'_>, given: &Given, errors: &mut Vec<String>) {
     }
 }
 
-/// Checks what a claim requests. Its limits do not count.
+/// Checks what a claim requests. Its limits are ignored.
 fn check_claim(limit: Value<'_>, requests: &Resources, errors: &mut Vec<String>) {
     let given = Given { requests: requests.clone(), limits: Resources::new() };
     check_minimum(limit, &given, errors);

@@ -74,7 +74,7 @@ impl Plugin {
     }
 }
 
-/// How many classes or LimitRanges a request looks at, and how many bytes of JSON they may have together.
+/// The maximum number of classes or LimitRanges that a request reads, and (below) of their bytes of JSON together.
 const MAX_OBJECTS: usize = 1_000;
 const MAX_BYTES: usize = 4 << 20;
 

@@ -10,11 +10,12 @@ use kubeshape_yaml::go::escape::GoQuoted;
 
 const PRIORITY_CLASS: [&str; 2] = ["scheduling.k8s.io/v1", "PriorityClass"];
 const RUNTIME_CLASS: [&str; 2] = ["node.k8s.io/v1", "RuntimeClass"];
-/// What happens to Pods of lower priority if no class says it.
+/// What happens to Pods of lower priority if the class does not say it.
 const DEFAULT_PREEMPTION: &str = "PreemptLowerPriority";
 /// How long Pods stay on nodes that are not ready or unreachable.
 const TOLERATION_SECONDS: i64 = 300;
-/// How many tolerations a Pod and its RuntimeClass may have: each is compared with all others. A server has no limit.
+/// The maximum number of tolerations of a Pod and its RuntimeClass together, because each is compared with all others. A
+/// server has no limit.
 const MAX_TOLERATIONS: usize = 1_000;
 
 impl Call<'_> {
