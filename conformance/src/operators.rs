@@ -1,5 +1,5 @@
-//! Area `operators`: suites of others, unchanged, over the programs of `kubeshape envtest`. Their modules are downloaded
-//! in the versions of `operators.txt`, and their reports read.
+//! Area `operators`: suites of others, unchanged, over the programs of `kubeshape envtest`. Their modules are
+//! downloaded in the versions of `operators.txt`, and their reports read.
 
 use crate::known::Known;
 use crate::oracle;

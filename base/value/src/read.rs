@@ -36,8 +36,8 @@ pub struct JsonError {
 }
 
 impl<'a> Value<'a> {
-    /// Reads JSON (upstream `value.FromJSON`). Every number becomes a float. Of repeated keys, the last is used. Half of
-    /// a surrogate pair becomes U+FFFD.
+    /// Reads JSON (upstream `value.FromJSON`). Every number becomes a float. Of repeated keys, the last is used. Half
+    /// of a surrogate pair becomes U+FFFD.
     ///
     /// Like upstream, this accepts more than JSON before [`Compat::V70`]: `null` as a key that is not the first of its
     /// object, which is then `""`; control characters in a string after an escape; and a plus after a minus.

@@ -130,8 +130,8 @@ pub(crate) fn file(shape: Shape, version: &str, format: Format) -> String {
     format!("{}.{}.{suffix}", shortened(name), ending(shape))
 }
 
-/// Returns the reference page of a kind with an ending: `apps.v1/Deployment.md`, `core.v1/Pod.html`. Characters that cannot be part of a
-/// name are encoded.
+/// Returns the reference page of a kind with an ending: `apps.v1/Deployment.md`, `core.v1/Pod.html`. Characters that
+/// cannot be part of a name are encoded.
 pub(crate) fn page(api_version: &str, kind: &str, ending: &str) -> String {
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("core", api_version));
     let mut group = encoded(group);

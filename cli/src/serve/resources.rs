@@ -316,8 +316,8 @@ fn priority_class((name, value, description): (&str, u32, &str)) -> serde_json::
     })
 }
 
-/// The service by which Pods find the server (upstream: the controller `kubernetesservice`). Its endpoints do not exist:
-/// addresses of loopback are no endpoints.
+/// The service by which Pods find the server (upstream: the controller `kubernetesservice`). Its endpoints do not
+/// exist: addresses of loopback are no endpoints.
 fn own_service(port: u16) -> serde_json::Value {
     json!({
         "apiVersion": "v1", "kind": "Service",

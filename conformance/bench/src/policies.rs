@@ -1,5 +1,5 @@
-//! Policies for objects: whole requests on two threads, here and by the server's plugin in Go. The floor is only the same
-//! expressions with the same variables.
+//! Policies for objects: whole requests on two threads, here and by the server's plugin in Go. The floor is only the
+//! same expressions with the same variables.
 
 use cpu_time::ProcessTime;
 use kubeshape_cel::Value as CelValue;

@@ -62,8 +62,8 @@ const IMPORTING: [&str; 2] = ["k8s.io/apimachinery", "k8s.io/kube-openapi"];
 /// Builds the Go program with structured-merge-diff 7 into a folder. It also generates what readers of JSON treat
 /// differently.
 ///
-/// Only previews of apimachinery 0.38 import version 7. So the sources of the released one and of the program are copied
-/// into the folder, and the copies import version 7 in place of 6. Both versions have the same functions.
+/// Only previews of apimachinery 0.38 import version 7. So the sources of the released one and of the program are
+/// copied into the folder, and the copies import version 7 in place of 6. Both versions have the same functions.
 ///
 /// # Errors
 /// Go is not installed or cannot download its release 1.27, the modules cannot be copied, or building fails.

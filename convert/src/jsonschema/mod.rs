@@ -2,8 +2,8 @@
 //!
 //! [`from_structural`] converts a version of a CustomResourceDefinition, [`from_definition`] a definition of an OpenAPI
 //! document, [`from_kinds`] several of them; [`kinds`] lists the definitions that are kinds. The result is
-//! self-contained: the definitions to which it refers are in `$defs` (draft 7: `definitions`) under their own names, and
-//! recursion stays a reference.
+//! self-contained: the definitions to which it refers are in `$defs` (draft 7: `definitions`) under their own names,
+//! and recursion stays a reference.
 //!
 //! # Rules
 //! The schema accepts every object that the source accepts, and what it cannot express is a note with a code `KS60xx`.
@@ -46,8 +46,8 @@
 //! - **not, oneOf**: if something below is lost or left to the validator, as formats are, the `not` is left out and the
 //!   `oneOf` becomes an `anyOf`, so that nothing is rejected that the source accepts. Losses in definitions to which
 //!   these refer are not detected.
-//! - **lists**: a set has `uniqueItems`, except in Kubernetes' own types (`io.k8s.…`), whose sets no server checks. Keys
-//!   of map lists are a loss. `items` as a list is `prefixItems`.
+//! - **lists**: a set has `uniqueItems`, except in Kubernetes' own types (`io.k8s.…`), whose sets no server checks.
+//!   Keys of map lists are a loss. `items` as a list is `prefixItems`.
 //! - `x-kubernetes-api-lifecycle` becomes `deprecated`, or a sentence in the description for alpha and beta; the
 //!   extension stays.
 //! - `example` becomes `examples`; extensions stay as annotations, and so does `x-kubernetes-validations`,
@@ -285,8 +285,8 @@ pub fn from_definition<'a>(
     writer.finish(schema.at)
 }
 
-/// Converts several definitions of one document to one JSON Schema, as compact JSON: for objects of all these kinds, such
-/// as those in a file with several documents.
+/// Converts several definitions of one document to one JSON Schema, as compact JSON: for objects of all these kinds,
+/// such as those in a file with several documents.
 ///
 /// Each kind comes with its definition's name and schema. An object of another kind is accepted, unless
 /// [`Options::strict`] is set. The notes have the losses.

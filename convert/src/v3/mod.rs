@@ -13,9 +13,9 @@ use kubeshape_yaml::Node;
 
 /// Reads a document of OpenAPI 3.0, or one of OpenAPI 3.1 as one of 3.0.
 ///
-/// OpenAPI 3.1 is read only with [`Profile::Faithful`]: Kubernetes' libraries read every document as one of OpenAPI 3.0.
-/// The notes have what OpenAPI 3.0 cannot express (`KS2401`, `KS2402`). The value is `None` if a value has the wrong
-/// type. The notes have what was found and its location.
+/// OpenAPI 3.1 is read only with [`Profile::Faithful`]: Kubernetes' libraries read every document as one of OpenAPI
+/// 3.0. The notes have what OpenAPI 3.0 cannot express (`KS2401`, `KS2402`). The value is `None` if a value has the
+/// wrong type. The notes have what was found and its location.
 ///
 /// # Example: a document as Kubernetes prints it, which decides its `ETag`
 /// ```

@@ -1,5 +1,5 @@
-//! A document of OpenAPI 3.0 that becomes OpenAPI 3.1 and comes back is the same, whatever version it was read from, and
-//! nothing is lost on the way. With kept members, the same is true for a document of OpenAPI 3.1.
+//! A document of OpenAPI 3.0 that becomes OpenAPI 3.1 and comes back is the same, whatever version it was read from,
+//! and nothing is lost on the way. With kept members, the same is true for a document of OpenAPI 3.1.
 
 use kubeshape_convert::v3::{self, later};
 use kubeshape_schema::{Bump, Code, Profile};

@@ -21,7 +21,8 @@ const MAX_WORK: usize = 4 << 20;
 /// The number of estimates that find the largest size.
 const ESTIMATES: usize = 24;
 
-/// The cost of an expression of a policy, or of expressions with a common budget, for the matched kind with the highest cost.
+/// The cost of an expression of a policy, or of expressions with a common budget, for the matched kind with the highest
+/// cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyCost {
     /// `spec.validations[0].expression`, or `spec.validations` for all expressions that share a budget.

@@ -36,22 +36,24 @@ impl Apply {
     }
 }
 
-/// Returns the hand-over with applies in [`HandOver::applies`] that do the same as its patch. They are those of kubectl,
-/// and are proven like the patch: no value changes, except those about which the configuration conflicts, and the
-/// owners are the same afterwards. In addition, the new owner may own keys of list items, because every apply must have them.
+/// Returns the hand-over with applies in [`HandOver::applies`] that do the same as its patch. They are those of
+/// kubectl, and are proven like the patch: no value changes, except those about which the configuration conflicts, and
+/// the owners are the same afterwards. In addition, the new owner may own keys of list items, because every apply must
+/// have them.
 ///
-/// - [`Goal::Give`]: the new owner applies what it gets and what it has, and the others apply the rest of what they had.
+/// - [`Goal::Give`]: the new owner applies what it gets and what it has, and the others apply the rest of what they
+///   had.
 /// - [`Goal::Release`]: the owners apply the rest. The fields must have another owner, or they would be removed.
-/// - [`Goal::Resolve`]: the new owner applies by force what it has, and the values that conflict. Other managers that apply
-///   the old values conflict then.
+/// - [`Goal::Resolve`]: the new owner applies by force what it has, and the values that conflict. Other managers that
+///   apply the old values conflict then.
 /// - [`Goal::MigrateClientSide`]: kubectl's own migration, by an apply of the last configuration in the annotation. The
 ///   annotation goes away, unless the new owner is `kubectl`.
 ///
 /// `config` is what the new owner applies next, as for [`hand_over`](crate::hand_over).
 ///
 /// # Errors
-/// [`HandOverError::NotByApplies`]: applies cannot do what the patch does. For example, an apply takes fields over from an
-/// update only if it changes their values.
+/// [`HandOverError::NotByApplies`]: applies cannot do what the patch does. For example, an apply takes fields over from
+/// an update only if it changes their values.
 ///
 /// # Example: two managers that apply
 /// ```

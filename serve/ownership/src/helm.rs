@@ -153,8 +153,8 @@ pub fn as_applied(config: &Object, release: &str, namespace: &str) -> Object {
 }
 
 /// Returns a rendered object as Helm applies it: with the label and the annotations of its release (upstream:
-/// `setMetadataVisitor`). `release` is the name and the namespace of the release. Without it, a configuration that names
-/// its release stays as it is, and others get the release of the live object, if it has one.
+/// `setMetadataVisitor`). `release` is the name and the namespace of the release. Without it, a configuration that
+/// names its release stays as it is, and others get the release of the live object, if it has one.
 pub(crate) fn of_release<'a>(
     config: Value<'a>,
     release: Option<(&'a str, &'a str)>,

@@ -35,8 +35,8 @@ fn owner(owner: &OwnerOf) -> Json {
 }
 
 impl Ownership {
-    /// Returns the report as JSON: the members of the object's name, `owners`, `shared`, `stale`, `leftovers`. Owners of
-    /// fields are indices of `owners`.
+    /// Returns the report as JSON: the members of the object's name, `owners`, `shared`, `stale`, `leftovers`. Owners
+    /// of fields are indices of `owners`.
     pub fn to_json(&self) -> Json {
         let fields = |fields: &[Field]| -> Vec<Json> {
             fields.iter().map(|field| json!({"path": field.path, "owners": field.owners})).collect()

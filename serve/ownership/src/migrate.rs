@@ -15,10 +15,11 @@ const ANNOTATIONS: &[&str] = &[LAST_APPLIED, "kustomize.toolkit.fluxcd.io/checks
 /// The labels that kustomize-controller removes.
 const LABELS: &[&str] = &["fluxcd.io/sync-gc-mark"];
 
-/// Returns the live object after Argo CD's migration from client-side apply (upstream: `performClientSideApplyMigration`
-/// of gitops-engine, which every sync with `ServerSideApply=true` calls unless `ClientSideApplyMigration=false`). If
-/// `kubectl-client-side-apply` owns anything, the configuration is first applied on the client under that name. The apply
-/// on the server uses kubectl's code, so it then takes over the fields of the manager that owns the annotation.
+/// Returns the live object after Argo CD's migration from client-side apply (upstream:
+/// `performClientSideApplyMigration` of gitops-engine, which every sync with `ServerSideApply=true` calls unless
+/// `ClientSideApplyMigration=false`). If `kubectl-client-side-apply` owns anything, the configuration is first applied
+/// on the client under that name. The apply on the server uses kubectl's code, so it then takes over the fields of the
+/// manager that owns the annotation.
 pub(crate) fn by_argo_cd<'a>(
     registry: &'a Registry,
     live: Value<'a>,
@@ -34,9 +35,9 @@ pub(crate) fn by_argo_cd<'a>(
     engine::client_side_apply(registry, live, config, &options, arena)
 }
 
-/// Returns the live object after Flux has cleaned up (upstream: `cleanupMetadata` of fluxcd/pkg/ssa, with the options of
-/// kustomize-controller). It removes the annotation of client-side apply, and takes over the fields of every manager of
-/// kubectl, of `before-first-apply`, and of its own updates, so that what Git does not have is removed.
+/// Returns the live object after Flux has cleaned up (upstream: `cleanupMetadata` of fluxcd/pkg/ssa, with the options
+/// of kustomize-controller). It removes the annotation of client-side apply, and takes over the fields of every manager
+/// of kubectl, of `before-first-apply`, and of its own updates, so that what Git does not have is removed.
 pub(crate) fn by_flux<'a>(
     registry: &'a Registry,
     live: Value<'a>,

@@ -33,8 +33,8 @@ pub struct PlanOptions {
     pub release: Option<(String, String)>,
     /// Whether Helm applied the objects on the client before. Then it first takes over the fields of its own updates.
     pub was_client_side: bool,
-    /// Whether the release of Helm is new, and takes over objects that exist: `helm install --take-ownership`. Then Helm
-    /// takes over the fields of its own updates, too.
+    /// Whether the release of Helm is new, and takes over objects that exist: `helm install --take-ownership`. Then
+    /// Helm takes over the fields of its own updates, too.
     pub installs: bool,
     /// The time of the applies.
     pub now: Time,

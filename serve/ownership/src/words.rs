@@ -70,8 +70,8 @@ impl Style {
         }
     }
 
-    /// Returns what the tool prints at the end if these objects conflicted; `None` if it prints nothing. `installs` says
-    /// that the release of Helm is new.
+    /// Returns what the tool prints at the end if these objects conflicted; `None` if it prints nothing. `installs`
+    /// says that the release of Helm is new.
     pub fn failure(self, conflicts: &[String], installs: bool) -> Option<String> {
         let what = if installs { "INSTALLATION" } else { "UPGRADE" };
         (self == Style::Helm && !conflicts.is_empty())

@@ -176,7 +176,8 @@ impl<'a> Reader<'a> {
         self.finish(schema, extra, since);
     }
 
-    /// Records a member whose meaning depends on others, or that OpenAPI 3.0 lacks. Returns whether it is such a member.
+    /// Records a member whose meaning depends on others, or that OpenAPI 3.0 lacks. Returns whether it is such a
+    /// member.
     fn find(&mut self, found: &mut Found<'a>, key: Node<'a>, value: Node<'a>) -> bool {
         let is_number = matches!(value.kind(), Kind::Int | Kind::Float);
         match key.text() {

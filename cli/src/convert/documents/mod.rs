@@ -355,8 +355,8 @@ pub(crate) fn json_schemas<'a>(
     Ok(notes)
 }
 
-/// Creates the JSON Schema for objects of all kinds of a document, with at most `most` bytes. It is empty if there would
-/// be more. Returns it with its name and the notes.
+/// Creates the JSON Schema for objects of all kinds of a document, with at most `most` bytes. It is empty if there
+/// would be more. Returns it with its name and the notes.
 pub(crate) fn json_schema_of_all<'a>(
     document: &Document<'a>,
     arena: &'a Bump,

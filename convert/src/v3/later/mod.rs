@@ -4,9 +4,9 @@
 //! A document with schemas in the form of OpenAPI 3.1 is also a [`Document`]: keywords that OpenAPI 3.0 lacks are
 //! extensions of its schemas. It is used only for printing.
 //!
-//! Nothing is lost on the way to OpenAPI 3.1. Members that have another meaning there (members next to a reference, unknown
-//! keywords, a list of schemas as `items`) are kept in [`ORIGINAL`], and reading restores them. So a
-//! document of OpenAPI 3.0 that becomes OpenAPI 3.1 and comes back has the same bytes.
+//! Nothing is lost on the way to OpenAPI 3.1. Members that have another meaning there (members next to a reference,
+//! unknown keywords, a list of schemas as `items`) are kept in [`ORIGINAL`], and reading restores them. So a document
+//! of OpenAPI 3.0 that becomes OpenAPI 3.1 and comes back has the same bytes.
 
 mod raise;
 

@@ -114,7 +114,7 @@ impl Status<'_> {
             return Err(Wrong::new(node, format!("fields of the status are nested more than {DEPTH} deep")));
         }
         let mut properties = BTreeMap::new();
-        // kro replaces the author's `conditions` by its own.
+        // The author's `conditions` have the type of kro's own.
         for (key, value) in node.pairs().filter(|(key, _)| depth > 0 || key.text() != "conditions") {
             properties.insert(key.text().to_owned(), self.value(value, depth)?);
         }

@@ -20,7 +20,8 @@ fn words() -> impl DoubleEndedIterator<Item = Word<'static>> {
     })
 }
 
-/// Returns endings with their plurals: first the words from the last line to the first, then the other endings in order.
+/// Returns endings with their plurals: first the words from the last line to the first, then the other endings in
+/// order.
 fn endings() -> impl Iterator<Item = (&'static str, &'static str)> {
     let of_words = words().rev().filter(|word| !word.is_whole).map(|word| (word.singular, word.plural));
     of_words.chain(lines().filter_map(|line| line.strip_prefix("~ ")?.split_once(' ')))

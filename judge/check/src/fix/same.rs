@@ -3,7 +3,8 @@
 use super::Plan;
 use kubeshape_yaml::{Kind, Node};
 
-/// Returns whether a document after the edits is equal to the one before, except for the changes of the plan. The readers bound the nesting of both.
+/// Returns whether a document after the edits is equal to the one before, except for the changes of the plan. The
+/// readers bound the nesting of both.
 pub fn is_made(before: Node<'_>, after: Node<'_>, plan: &Plan) -> bool {
     if before.kind() != after.kind() {
         return false;

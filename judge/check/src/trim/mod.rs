@@ -1,8 +1,8 @@
 //! Makes definitions smaller without a change for any object: removes descriptions, examples, titles and links.
 //!
 //! `kubectl apply` keeps a manifest in an annotation. All annotations together have at most 256 KiB, and etcd accepts
-//! objects of at most 1.5 MiB. [`plan`] finds the edits after which each definition of a document fits. Only texts for people
-//! are removed, the least valuable first, and no more than needed:
+//! objects of at most 1.5 MiB. [`plan`] finds the edits after which each definition of a document fits. Only texts for
+//! people are removed, the least valuable first, and no more than needed:
 //!
 //! 1. Descriptions inside copies of Kubernetes' own types, such as a pod template: they are shortened to their first
 //!    sentence, then removed.

@@ -388,8 +388,8 @@ impl Api {
         Some(format!("/{root}/{api_version}{namespace}/{}", served.plural))
     }
 
-    /// Returns the size of the object at a decoded path in bytes; `None` if it is not stored, its document is unread, or
-    /// a webhook may have to convert it.
+    /// Returns the size of the object at a decoded path in bytes; `None` if it is not stored, its document is unread,
+    /// or a webhook may have to convert it.
     pub fn size_of(&self, store: &Store, path: &str) -> Option<usize> {
         let path = ResourcePath::of(path).filter(|path| !path.watch && !path.name.is_empty())?;
         let key = (path.group.to_owned(), path.version.to_owned(), path.resource.to_owned());

@@ -14,8 +14,8 @@ use std::time::SystemTime;
 
 /// The index of the v3 documents of one moment.
 ///
-/// It contains the hashes of all documents, so it is made at its first use. After many changes in a row, each document is
-/// hashed once, in its last state.
+/// It contains the hashes of all documents, so it is made at its first use. After many changes in a row, each document
+/// is hashed once, in its last state.
 #[derive(Debug)]
 pub struct Index {
     /// The last index that was made.

@@ -14,8 +14,8 @@ const RUNTIME_CLASS: [&str; 2] = ["node.k8s.io/v1", "RuntimeClass"];
 const DEFAULT_PREEMPTION: &str = "PreemptLowerPriority";
 /// How long Pods stay on nodes that are not ready or unreachable.
 const TOLERATION_SECONDS: i64 = 300;
-/// The maximum number of tolerations of a Pod and its RuntimeClass together, because each is compared with all others. A
-/// server has no limit.
+/// The maximum number of tolerations of a Pod and its RuntimeClass together, because each is compared with all others.
+/// A server has no limit.
 const MAX_TOLERATIONS: usize = 1_000;
 
 impl Call<'_> {
