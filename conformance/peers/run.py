@@ -5,8 +5,8 @@
 
 No tool but the named ones is run.
 
-The last document of a case is the object of the request. The ones before it are policies, bindings, parameters, namespaces
-and definitions. Comments say what a server decides (`expect`), which phase decides it, and who sends the request.
+The last document of a case is the object of the request. The ones before it are policies, bindings, parameters,
+namespaces and definitions. Comments say what a server decides (`expect`), which phase decides it, and who sends the request.
 """
 
 import argparse

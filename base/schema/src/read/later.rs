@@ -89,7 +89,7 @@ struct Found<'a> {
     encoding: Option<(Node<'a>, Node<'a>)>,
     media_type: Option<(Node<'a>, Node<'a>)>,
     /// Whether there are `prefixItems`, and `patternProperties` (the next member). Then `items` and
-    /// `additionalProperties` apply only to the rest, so they are dropped with them.
+    /// `additionalProperties` apply only to the rest, so they are not used without them.
     has_prefix: bool,
     has_patterns: bool,
     /// Whether `items` is false.
