@@ -354,8 +354,9 @@ pub(crate) struct ConvertArgs {
 
     /// ValidatingAdmissionPolicies whose expressions become rules of the definitions: files and folders (repeatable)
     ///
-    /// For `--to crd` of CustomResourceDefinitions. A policy is used for the versions of a definition that it is about. Its bindings may be among the
-    /// files; without them, it is used for all objects. What a rule cannot say is reported.
+    /// For `--to crd` of CustomResourceDefinitions. A policy is used for the versions of a definition that it is about.
+    /// Its bindings may be among the files; without them, it is used for all objects. What a rule cannot say is
+    /// reported.
     #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) rules_from: Vec<PathBuf>,
 

@@ -264,6 +264,7 @@ impl Run<'_> {
                 0 => String::new(),
                 n => format!("; {n} texts stay, because an alias or the layout does not allow an edit"),
             };
+            let (after, limit) = (thousands(*after as u64), thousands(limit as u64));
             let detail = format!("{name} has {after} bytes, and {limit} are allowed{stuck}");
             self.finding(&Finding::new(Code::TooLarge, detail).in_input(input));
         }

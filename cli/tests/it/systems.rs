@@ -85,7 +85,7 @@ fn edits_and_mistakes_are_in_the_source() {
     folder.write("wrong.yaml", RGD.replace("minimum", "minimal"));
     let run = folder.run("check wrong.yaml");
     assert_eq!(run.code, Some(1));
-    assert!(run.words_out().contains("wrong.yaml:8:17") && run.words_out().contains("KS1019"), "{}", run.out);
+    assert!(run.words_out().contains("wrong.yaml:8:18") && run.words_out().contains("KS1019"), "{}", run.out);
     let run = folder.run("trim defs/xrd.yaml --descriptions none");
     assert_eq!(run.code, Some(0), "{}", run.err);
     assert!(!run.out.contains("How large") && run.out.contains("CompositeResourceDefinition"));

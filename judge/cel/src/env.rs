@@ -267,7 +267,7 @@ impl Ast {
     /// let env = Env::new(Release::NEWEST).with_variable("self", Type::Dyn);
     /// let ast = env.compile("self.items.all(item, item > 0)")?;
     /// let costs = [10, 100].map(|most| ast.estimate_within(&UnknownSizes, most).max);
-    /// assert_eq!(costs, [43, 403]);
+    /// assert_eq!(costs, [52, 502]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn estimate_within(&self, sizes: &dyn Sizes, most: u64) -> Range {

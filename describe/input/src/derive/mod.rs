@@ -91,7 +91,7 @@ pub(crate) fn derive(document: Document<'_>) -> Result<Option<Derived>, Wrong> {
             System::Graph => kro::graph(object, &mut out, &mut roots)?,
         };
         if out.is_full() {
-            return Err(Wrong::new(object, "it stands for a definition that is too large, or nested too deep"));
+            return Err(Wrong::new(object, "the definition made of it is too large, or nested too deep"));
         }
         let count = roots.len() - first;
         let what = if count == 1 { "CustomResourceDefinition" } else { "CustomResourceDefinitions" };

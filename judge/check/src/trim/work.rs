@@ -244,7 +244,15 @@ fn is_plain(text: &str) -> bool {
 
 /// Returns a string in double quotes, as JSON and YAML read it.
 fn quoted(text: &str) -> String {
-    let mut out = Vec::new();
-    kubeshape_yaml::go::escape::string(&mut out, text, kubeshape_yaml::go::escape::Escape::Plain);
-    String::from_utf8(out).unwrap_or_default()
+    let mut json = Vec::new();
+    kubeshape_yaml::go::escape::string(&mut json, text, kubeshape_yaml::go::escape::Escape::Plain);
+    let json = String::from_utf8(json).unwrap_or_default();
+    // JSON allows these characters without an escape. YAML does not, or reads them as line breaks.
+    let needs_escape =
+        |c: char| matches!(c, '\u{7F}'..='\u{9F}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}');
+    if !json.contains(needs_escape) {
+        return json;
+    }
+    let escaped = |c: char| if needs_escape(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    json.chars().map(escaped).collect()
 }
