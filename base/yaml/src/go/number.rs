@@ -342,6 +342,8 @@ mod tests {
     }
 
     #[test]
+    // The literals are these doubles exactly, with all their digits.
+    #[allow(clippy::excessive_precision)]
     fn doubles_print_as_go_prints_them() {
         for (n, text) in [
             (1e-6, "0.000001"),

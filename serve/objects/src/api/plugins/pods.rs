@@ -136,10 +136,10 @@ impl Call<'_> {
             return Err(self.forbidden(pod, &why));
         }
         let all = merged_tolerations(own, added);
-        Ok(match all.is_empty() {
-            true => pod,
-            false => with_spec(pod, "tolerations", Some(Value::List(arena.alloc_slice_copy(&all))), arena),
-        })
+        if all.is_empty() {
+            return Ok(pod);
+        }
+        Ok(with_spec(pod, "tolerations", Some(Value::List(arena.alloc_slice_copy(&all))), arena))
     }
 
     /// Checks that the overhead of a Pod is that of its RuntimeClass (upstream: `validateOverhead`).
