@@ -1,6 +1,6 @@
 //! Documents, owned and borrowed.
 
-use crate::derive::System;
+use crate::derive::{System, Wrong};
 use crate::resolve::LinesOf;
 use crate::{Code, Content, Excerpt, Finding, Lines, Resolver, Source};
 use kubeshape_discovery::read::DocumentKind;
@@ -124,6 +124,8 @@ impl Document {
 pub(crate) struct Derivation {
     pub(crate) roots: Vec<u32>,
     pub(crate) remarks: Vec<(u32, String)>,
+    /// Why nothing is made of a definition of another system.
+    pub(crate) wrong: Option<Wrong>,
 }
 
 /// Returns the manifests of a document. Definitions of other systems are replaced by what they stand for.
@@ -214,6 +216,12 @@ impl<'r> DocumentRef<'r> {
     /// are read as CustomResourceDefinitions.
     pub fn remarks(&mut self) -> Vec<Finding> {
         let mut out: Vec<Finding> = self.ignored().into_iter().collect();
+        if let Some(Wrong { at, detail }) = &self.derived.wrong {
+            let node = self.document.node(*at);
+            let mut finding = self.finding(Code::NotDerived, node, detail.clone());
+            self.explain(&mut finding, node);
+            out.push(finding);
+        }
         for (at, detail) in &self.derived.remarks {
             let node = self.document.node(*at);
             let mut finding = self.finding(Code::Derived, node, detail.clone());

@@ -1,7 +1,7 @@
 //! Reads documents from bytes.
 
 use crate::advice::not_yaml;
-use crate::derive::{Derived, Wrong, derive};
+use crate::derive::{Derived, derive};
 use crate::document::Derivation;
 use crate::{Code, Content, Document, DocumentRef, Finding, Lines, Place, Source, UnpackError, unpack};
 use kubeshape_convert::proto;
@@ -210,9 +210,10 @@ impl<'r> Documents<'r> {
                 Ok(None) => {}
                 Ok(Some(Derived { added, roots, remarks })) => {
                     self.tape.append(added);
-                    self.derived = Derivation { roots, remarks };
+                    self.derived = Derivation { roots, remarks, wrong: None };
                 }
-                Err(wrong) => return Some(Err(self.not_derived(text, &wrong))),
+                // The object itself may be of use.
+                Err(wrong) => self.derived.wrong = Some(wrong),
             }
         }
         self.content = Some(content);
@@ -226,18 +227,6 @@ impl<'r> Documents<'r> {
             parents: self.parents,
             lines: self.lines,
         }))
-    }
-
-    /// Returns the error about a definition of another system.
-    fn not_derived(&mut self, text: &str, wrong: &Wrong) -> Box<Finding> {
-        let node = self.tape.document(text).node(wrong.at);
-        let mut finding = Finding::new(Code::NotDerived, wrong.detail.as_str()).in_input(Arc::clone(&self.name));
-        if self.has_lines {
-            finding.place = Some(self.lines.place(text, node.span().start));
-            finding.excerpt = Some(self.lines.excerpt(text, node.span()));
-            finding.span = Some(node.span());
-        }
-        Box::new(finding)
     }
 
     /// Returns the document that [`Documents::next`] returned last, owned. Returns `None` if there was none, or if it

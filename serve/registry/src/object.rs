@@ -68,6 +68,8 @@ impl Object {
     /// Reads all objects of an input, also those in lists, and the findings about the rest.
     pub fn read_all(name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> (Vec<Object>, Vec<Finding>) {
         let Input { documents, mut findings } = kubeshape_input::read(name, text.as_ref(), Limits::default());
+        // A definition of another system is an object here.
+        findings.retain(|finding| !matches!(finding.code, Code::Derived | Code::NotDerived));
         let mut objects = Vec::new();
         for document in documents.into_iter().map(Arc::new) {
             let root = Location::root(Arc::clone(&document));
