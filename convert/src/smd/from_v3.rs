@@ -3,7 +3,7 @@
 //! A definition becomes a type with its name. A reference becomes a reference to a type; every other schema is inlined.
 //! Types have no validation, no descriptions and no branches of junctors; [`losses`](super::losses) reports them.
 //!
-//! # Differences with [`Profile::Faithful`](super::Profile::Faithful)
+//! # Differences with [`Profile::Faithful`]
 //! - A reference points to the definition with exactly its name. Upstream uses the string after the last slash, with
 //!   its escapes, so that names which differ only before a slash collide. A reference may also point into a definition;
 //!   that schema becomes a type named by the pointer.
@@ -30,7 +30,7 @@ use kubeshape_yaml::Node;
 ///
 /// # Errors
 /// All problems of the definitions: unknown types, list types, map types and patch strategies; lists of maps without
-/// keys; and, with [`Profile::Kube`](super::Profile::Kube), arrays without exactly one schema for their items.
+/// keys; and, with [`Profile::Kube`], arrays without exactly one schema for their items.
 ///
 /// # Example
 /// ```
