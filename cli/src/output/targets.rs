@@ -1,4 +1,4 @@
-//! The files for results of which each belongs to an input.
+//! Files for results: one per input.
 
 use crate::error::Fatal;
 use crate::input::Gathered;

@@ -474,7 +474,7 @@ fn prepare(world: &World) {
             world.server.address
         ),
     );
-    // Saves the object as somebody would in an editor.
+    // Saves a changed object, as an editor does.
     let merge = "kubectl patch --local -f \"$1\" --type=merge --patch-file change.json -o yaml";
     folder.write("editor.sh", format!("{merge} > edited.yaml && cp edited.yaml \"$1\"\n"));
     let program = Kubectl::program();

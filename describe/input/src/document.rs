@@ -16,7 +16,7 @@ pub struct Document {
     source: Arc<Source>,
     tape: Tape,
     content: Content,
-    /// The CustomResourceDefinitions that its definitions of other systems stand for.
+    /// The CustomResourceDefinitions made of its definitions of other systems.
     derived: Vec<u32>,
     /// Built when the first pointer is requested.
     parents: OnceLock<Parents>,
@@ -128,7 +128,8 @@ pub(crate) struct Derivation {
     pub(crate) wrong: Option<Wrong>,
 }
 
-/// Returns the manifests of a document. Definitions of other systems are replaced by what they stand for.
+/// Returns the manifests of a document. The CustomResourceDefinitions made of definitions of other systems replace
+/// these.
 fn with_derived<'n>(root: Node<'n>, derived: &[u32]) -> (Vec<Manifest<'n>>, Vec<Node<'n>>) {
     let (mut definitions, mut others) = manifests(root);
     if !derived.is_empty() {

@@ -156,7 +156,7 @@ pub struct Documents<'r> {
     has_lines: bool,
     /// The kind of the last document, until it is kept.
     content: Option<Content>,
-    /// What the last document stands for.
+    /// The definitions made of the last document.
     derived: Derivation,
     /// The source, if a document was kept.
     source: Option<Arc<Source>>,

@@ -28,7 +28,7 @@ fn types() -> impl Iterator<Item = (Package, &'static str)> {
     })
 }
 
-/// Returns the type of which a schema is a copy, by its fields.
+/// Returns the type that a schema copies, which its fields show.
 pub(super) fn package(schema: Node<'_>) -> Option<Package> {
     let properties = schema.get("properties").filter(|properties| properties.kind() == Kind::Map)?;
     let mut names: Vec<&str> = properties.pairs().map(|(key, _)| key.text()).collect();
