@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const DEPTH_OF_TYPE: usize = 16;
 /// The deepest nesting of a schema, and of the types that are read at the same time.
 const DEPTH: usize = 64;
-/// The maximum number of schemas, including copies of types.
+/// The maximum number of schemas, including copies of types. Long texts of copies count, too: see [`Schema::size`].
 const MOST: usize = 1 << 16;
 const ARRAY: &str = "array";
 
@@ -48,6 +48,8 @@ struct Custom {
     is_required: bool,
     /// The depth of the schema.
     levels: usize,
+    /// See [`Schema::size`].
+    size: usize,
 }
 
 /// Reads the fields of a schema, and the types that they refer to.
@@ -86,7 +88,10 @@ impl<'n> Reader<'n> {
     fn count(&mut self, schemas: usize, at: Node<'_>) -> Result<(), Wrong> {
         self.count += schemas;
         if self.count > MOST {
-            return Err(Wrong::new(at, format!("the schema has more than {MOST} fields, with those of its types")));
+            return Err(Wrong::new(
+                at,
+                format!("the schema has more than {MOST} fields, with those of its types; long texts count as fields"),
+            ));
         }
         Ok(())
     }
@@ -178,10 +183,9 @@ impl<'n> Reader<'n> {
         if depth + nested + custom.levels > DEPTH {
             return Err(Wrong::new(at, format!("fields and types are nested more than {DEPTH} deep")));
         }
-        let schema = custom.schema.clone();
-        let size = schema.size();
-        self.count(size, at)?;
-        Ok(schema)
+        // A copy is made only if there is room for it.
+        self.count(custom.size, at)?;
+        self.known.get(text).map(|custom| custom.schema.clone()).ok_or_else(|| Wrong::new(at, "unknown type"))
     }
 
     /// Reads a type that the definition defines, unless it is known.
@@ -205,8 +209,8 @@ impl<'n> Reader<'n> {
         };
         self.open.pop();
         self.active -= 1;
-        let (levels, is_required) = (schema.levels(), !parent.required.is_empty());
-        self.known.insert(name.to_owned(), Custom { schema, is_required, levels });
+        let (levels, size, is_required) = (schema.levels(), schema.size(), !parent.required.is_empty());
+        self.known.insert(name.to_owned(), Custom { schema, is_required, levels, size });
         Ok(())
     }
 }
@@ -364,10 +368,15 @@ fn with_json<R>(json: &str, read: impl FnOnce(Node<'_>) -> R) -> Option<R> {
 }
 
 impl Schema {
-    /// Returns the number of schemas.
+    /// Returns the number of schemas, and one more for every 64 bytes of their texts.
     fn size(&self) -> usize {
+        let lists = [&self.required, &self.values, &self.map_keys].into_iter().flatten().map(String::len);
+        let texts = [&self.description, &self.pattern].into_iter().chain(&self.default).map(String::len);
+        let keys = self.properties.keys().map(String::len);
+        let rules = self.rules.iter().map(|(rule, _)| rule.len());
+        let bytes: usize = lists.chain(texts).chain(keys).chain(rules).sum();
         let inner = self.items.iter().chain(&self.additional).map(|inner| inner.size()).sum::<usize>();
-        1 + inner + self.properties.values().map(Schema::size).sum::<usize>()
+        1 + bytes / 64 + inner + self.properties.values().map(Schema::size).sum::<usize>()
     }
 
     /// Returns the depth.

@@ -169,7 +169,14 @@ fn simple_schemas_are_checked_as_kro_does() {
 fn types_that_grow_too_large_are_refused() {
     let types: Vec<String> = (0..30).map(|n| format!("T{n}: {{a: T{0}, b: T{0}}}", n + 1)).collect();
     let found = graph(&format!("{{{}, T30: string}}", types.join(", ")), "{a: T0}");
-    assert_eq!(found, "the schema has more than 65536 fields, with those of its types");
+    let too_large = "the schema has more than 65536 fields, with those of its types; long texts count as fields";
+    assert_eq!(found, too_large);
+    let fields: Vec<String> = (0..100).map(|n| format!("f{n}: T")).collect();
+    let found = graph(
+        &format!("{{T: 'string | description=\"{}\"'}}", "x".repeat(100_000)),
+        &format!("{{{}}}", fields.join(", ")),
+    );
+    assert_eq!(found, too_large);
     let deep: Vec<String> = (0..300).map(|n| format!("T{n}: '[]T{}'", n + 1)).collect();
     let found = graph(&format!("{{{}, T300: string}}", deep.join(", ")), "{}");
     assert_eq!(found, "fields and types are nested more than 64 deep");

@@ -292,3 +292,20 @@ fn the_number_of_classes_that_a_request_reads_is_bounded() {
     // A Pod with a class reads only that one.
     server.create(PODS, &pod("named", &json!({"priorityClassName": "c7"})));
 }
+
+#[test]
+fn what_limit_ranges_make_of_a_pod_is_bounded() {
+    let mut server = Server::with(&[Plugin::LimitRanger]);
+    let range = |name: &str, limit: Value| json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": name}, "spec": {"limits": [limit]}});
+    let containers: Vec<Value> = (0..1500).map(|i| json!({"name": format!("c{i}"), "image": "a"})).collect();
+    let pod = pod("many", &json!({"containers": containers}));
+    server.create(RANGES, &range("ratio", json!({"type": "Container", "maxLimitRequestRatio": {"cpu": "5"}})));
+    let why = server.refused("POST", PODS, &pod);
+    assert_eq!(why.matches("no request is specified").count(), 1001);
+    let resources: serde_json::Map<String, Value> =
+        (0..100).map(|i| (format!("example.com/r{i}"), json!("1"))).collect();
+    server.create(RANGES, &range("defaults", json!({"type": "Container", "default": resources})));
+    let reply = server.send("POST", PODS, &pod);
+    assert_eq!(reply.code, 500);
+    assert!(reply.text().contains("a LimitRange sets more than 100000 resources of a Pod"), "{}", reply.text());
+}

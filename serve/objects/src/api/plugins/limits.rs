@@ -13,6 +13,13 @@ const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 /// Resources that a Pod may set for all its containers together.
 const OF_POD: [&str; 2] = ["cpu", "memory"];
 
+/// How many resources of a Pod's containers a LimitRange may set. A server has no limit.
+const MAX_DEFAULTS: usize = 100_000;
+/// After this many errors, no others are looked for. A server has no limit.
+const MAX_ERRORS: usize = 1_000;
+
+/// Default quantities by resource.
+type Defaults<'v> = BTreeMap<&'v str, Value<'v>>;
 /// Quantities by resource.
 type Resources = BTreeMap<String, Quantity>;
 
@@ -31,12 +38,16 @@ impl Call<'_> {
     pub(super) fn with_default_resources<'v>(&'v self, pod: Value<'v>, arena: &'v Bump) -> Result<Value<'v>, Status> {
         let mut pod = pod;
         for range in self.limit_ranges(arena)? {
-            let (mut requests, mut limits) = (Map::EMPTY, Map::EMPTY);
-            for limit in spec_list(range, "limits").iter().filter(|limit| kind_of(**limit) == "Container") {
-                let add = |to: Map<'v>, key: &str| {
-                    members(*limit, key).iter().fold(to, |to, (name, value)| to.with(name, Some(*value), arena))
-                };
-                (requests, limits) = (add(requests, "defaultRequest"), add(limits, "default"));
+            self.goes_on()?;
+            let defaults = ["defaultRequest", "default"].map(|key| {
+                let of_containers = spec_list(range, "limits").iter().filter(|limit| kind_of(**limit) == "Container");
+                of_containers.flat_map(|limit| members(*limit, key)).copied().collect::<Defaults<'_>>()
+            });
+            let count: usize = defaults.iter().map(Defaults::len).sum();
+            let containers = spec_list(pod, "containers").len() + spec_list(pod, "initContainers").len();
+            if count.saturating_mul(containers) > MAX_DEFAULTS {
+                let why = format!("a LimitRange sets more than {MAX_DEFAULTS} resources of a Pod");
+                return Err(Status::internal(why));
             }
             let mut said = Vec::new();
             for (list, what) in [("containers", "container"), ("initContainers", "init container")] {
@@ -44,12 +55,15 @@ impl Call<'_> {
                 if containers.is_empty() {
                     continue;
                 }
-                let complete =
-                    |container: &Value<'v>| with_defaults(*container, [requests, limits], what, &mut said, arena);
+                let before = said.len();
+                let complete = |container: &Value<'v>| with_defaults(*container, &defaults, what, &mut said, arena);
                 let containers: Vec<Value<'v>> = containers.iter().map(complete).collect();
-                pod = with_spec(pod, list, Some(Value::List(arena.alloc_slice_copy(&containers))), arena);
+                if said.len() > before {
+                    pod = with_spec(pod, list, Some(Value::List(arena.alloc_slice_copy(&containers))), arena);
+                }
             }
             if !said.is_empty() {
+                self.is_storable(pod)?;
                 let text = arena.alloc_str(&format!("LimitRanger plugin set: {}", said.join("; ")));
                 let annotations = metadata(pod).get("annotations").and_then(Value::as_map).unwrap_or(Map::EMPTY);
                 let annotations = annotations.with(ANNOTATION, Some(Value::String(text)), arena);
@@ -69,11 +83,15 @@ impl Call<'_> {
         for range in self.limit_ranges(arena)? {
             let mut errors = Vec::new();
             for limit in spec_list(range, "limits") {
+                self.goes_on()?;
                 match kind_of(*limit) {
                     "Container" if is_pod => {
                         for container in ["containers", "initContainers"].iter().flat_map(|of| spec_list(object, of)) {
                             let resources = container.get("resources").unwrap_or(Value::Null);
                             check(*limit, &Given::of(resources), &mut errors);
+                            if errors.len() > MAX_ERRORS {
+                                break;
+                            }
                         }
                     }
                     "Pod" if is_pod => check(*limit, &Given::of_pod(object), &mut errors),
@@ -82,6 +100,9 @@ impl Call<'_> {
                         check_claim(*limit, &Given::of(resources.unwrap_or(Value::Null)).requests, &mut errors);
                     }
                     _ => {}
+                }
+                if errors.len() > MAX_ERRORS {
+                    break;
                 }
             }
             match errors.as_slice() {
@@ -106,27 +127,28 @@ fn members<'v>(of: Value<'v>, key: &str) -> &'v [(&'v str, Value<'v>)] {
 /// Returns a container with default requests and limits. What was set is noted (upstream: `mergeContainerResources`).
 fn with_defaults<'v>(
     container: Value<'v>,
-    defaults: [Map<'v>; 2],
+    defaults: &[Defaults<'v>; 2],
     what: &str,
     said: &mut Vec<String>,
     arena: &'v Bump,
 ) -> Value<'v> {
+    let before = said.len();
     let mut resources = container.get("resources").filter(|of| of.as_map().is_some()).unwrap_or(Value::Map(Map::EMPTY));
     for ((key, word), defaults) in [("requests", "request"), ("limits", "limit")].into_iter().zip(defaults) {
         let given = resources.get(key).and_then(Value::as_map).unwrap_or(Map::EMPTY);
-        let (mut complete, mut set) = (given, Vec::new());
-        for (name, value) in defaults.entries().iter().filter(|(name, _)| given.get(name).is_none()) {
-            complete = complete.with(name, Some(*value), arena);
-            set.push(*name);
-        }
-        if !set.is_empty() {
-            set.sort_unstable();
+        let missing = defaults.iter().filter(|(name, _)| given.get(name).is_none());
+        let missing: Vec<(&str, Value<'v>)> = missing.map(|(name, value)| (*name, *value)).collect();
+        if !missing.is_empty() {
+            let set: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
+            let complete = given.entries().iter().copied().chain(missing.iter().copied()).collect();
+            let complete = Map::from_entries(complete, arena);
             let name = container.get("name").and_then(Value::as_str).unwrap_or_default();
             said.push(format!("{} {word} for {what} {name}", set.join(", ")));
             resources = with(resources, key, Some(Value::Map(complete)), arena);
         }
     }
-    with(container, "resources", Some(resources), arena)
+    // A copy for each LimitRange would add up.
+    if said.len() == before { container } else { with(container, "resources", Some(resources), arena) }
 }
 
 impl Given {

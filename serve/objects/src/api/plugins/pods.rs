@@ -110,9 +110,10 @@ impl Call<'_> {
             return Ok(pod);
         };
         let selector = pod.get("spec").and_then(|spec| spec.get("nodeSelector")).and_then(Value::as_map);
-        let mut merged = selector.unwrap_or(Map::EMPTY);
+        let selector = selector.unwrap_or(Map::EMPTY);
+        let mut merged = selector.entries().to_vec();
         for (key, value) in scheduling.get("nodeSelector").and_then(Value::as_map).unwrap_or(Map::EMPTY).entries() {
-            let given = merged.get(key);
+            let given = selector.get(key);
             if let Some(given) = given.filter(|given| given != value) {
                 let text = |value: Value<'v>| value.as_str().unwrap_or_default();
                 return Err(self.forbidden(
@@ -124,10 +125,12 @@ impl Call<'_> {
                     ),
                 ));
             }
-            merged = merged.with(key, Some(*value), arena);
+            if given.is_none() {
+                merged.push((*key, *value));
+            }
         }
         if !merged.is_empty() {
-            pod = with_spec(pod, "nodeSelector", Some(Value::Map(merged)), arena);
+            pod = with_spec(pod, "nodeSelector", Some(Value::Map(Map::from_entries(merged, arena))), arena);
         }
         let added = scheduling.get("tolerations").and_then(Value::as_list).unwrap_or_default();
         let own = spec_list(pod, "tolerations");

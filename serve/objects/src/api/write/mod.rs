@@ -329,7 +329,7 @@ impl Call<'_> {
     }
 
     /// Refuses an object that is too large for the store, before it is validated and written.
-    fn is_storable(&self, object: Value<'_>) -> Result<(), Status> {
+    pub(super) fn is_storable(&self, object: Value<'_>) -> Result<(), Status> {
         self.goes_on()?;
         // Storing an object in another version removes the fields that are unknown there.
         let is_whole = self.served.is_built_in() || self.served.storage == self.served.api_version;
