@@ -150,8 +150,8 @@ pub(crate) struct HandOverArgs {
 
     /// What is printed: a patch of metadata.managedFields, or server-side applies that do the same
     ///
-    /// Applies change no value, except those about which --configs conflict. They cannot take a field over from a manager
-    /// that wrote it with an update, and keeps its value: only a patch can.
+    /// Applies change no value, except those about which --configs conflict. They cannot take a field over from a
+    /// manager that wrote it with an update, and keep its value: only a patch can.
     #[arg(long = "as", value_name = "WAY", default_value = "patch")]
     pub(crate) way: WayArg,
 

@@ -85,7 +85,10 @@ fn run<'a>(args: &'a HandOverArgs, session: &mut Session<'a>) -> Result<bool, Fa
                 found.push(hand_over);
             }
             Err(HandOverError::Refused(error)) => refused(&error, (positioned, Some(positioned)), registry, session),
-            Err(error) => session.report(&positioned.finding_of_all(Code::NotApplied, error.to_string())),
+            Err(error) => {
+                let advice = "No owner changed. Do what the message says, and run the command again.";
+                not_done(positioned, error.to_string(), advice, session);
+            }
         }
     }
     if found.is_empty() && session.errors() == 0 {
@@ -103,7 +106,10 @@ fn run<'a>(args: &'a HandOverArgs, session: &mut Session<'a>) -> Result<bool, Fa
 fn send<'a>(object: &Positioned<'a>, found: &HandOver, session: &mut Session<'a>) {
     match cluster::patch(object.location.input(), &found.patch()) {
         Ok(()) => session.remark(&format!("{}: patched", clean(&found.object.to_string()))),
-        Err(why) => session.report(&object.finding_of_all(Code::NotApplied, format!("the patch was not made: {why}"))),
+        Err(why) => {
+            let advice = "Solve what the cluster reports, and run the command again.";
+            not_done(object, format!("the patch was not made: {why}"), advice, session);
+        }
     }
 }
 
@@ -124,8 +130,18 @@ fn unproven<'a>(object: &Positioned<'a>, found: &HandOver, session: &mut Session
             }
             CheckResult::Unchanged | CheckResult::Changes(_) => continue,
         };
-        session.report(&object.finding_of_all(Code::NotApplied, detail));
+        let advice = "Change the configuration of this manager so that its next apply succeeds and changes nothing else, \
+                      or hand over other fields. --yes sends no such patch.";
+        not_done(object, detail, advice, session);
     }
+}
+
+/// Reports that a hand-over is not done. The help of the code is about objects that cannot be combined, so this one says
+/// what to do instead.
+fn not_done<'a>(object: &Positioned<'a>, detail: String, advice: &str, session: &mut Session<'a>) {
+    let mut finding = object.finding_of_all(Code::NotApplied, detail);
+    finding.advice = Some(advice.to_owned());
+    session.report(&finding);
 }
 
 fn json(found: &[HandOver]) -> String {

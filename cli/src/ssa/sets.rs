@@ -186,7 +186,8 @@ fn extracted<'a>(
     session: &mut Session<'a>,
 ) -> Option<Value<'a>> {
     let kind = types::kind(object, registry, session)?;
-    let managed = match managed(object, registry.settings().compat, session) {
+    let compat = registry.settings().compat;
+    let managed = match managed(object, compat, session) {
         Ok(managed) => managed,
         Err(error) => {
             diagnose::managed_fields(object, &error, session);
@@ -195,7 +196,8 @@ fn extracted<'a>(
     };
     tell_ignored(object, session);
     let at = || object.at_pointer("/metadata/managedFields").shown();
-    match extract_applied(object.value, kind.merge_type()?, &args.field_manager, &args.subresource, session.arena) {
+    let ty = kind.merge_type()?;
+    match extract_applied(object.value, ty, &args.field_manager, &args.subresource, compat, session.arena) {
         Ok(Some(value)) => return Some(value),
         Ok(None) => {
             let through = if args.subresource.is_empty() { String::new() } else { format!(" to {}", args.subresource) };

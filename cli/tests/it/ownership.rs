@@ -189,7 +189,14 @@ fn a_hand_over_by_applies_is_commands_of_kubectl() {
 fn applies_cannot_take_fields_from_an_update_and_say_so() {
     let line = "ownership hand-over --schemas crd.yaml live.yaml --from kubectl-edit --to kubectl --as applies";
     let run = folder().run(line);
-    run.says(1, &["applies cannot do it: \"kubectl-edit\" wrote .spec.replicas with an update", "use the patch"]);
+    run.says(
+        1,
+        &[
+            "applies cannot do it: \"kubectl-edit\" wrote .spec.replicas with an update",
+            "use the patch",
+            "No owner changed",
+        ],
+    );
     folder().run(&format!("{line} --yes")).says(2, &["--yes sends patches"]);
 }
 

@@ -1,5 +1,5 @@
-//! Prints the CustomResourceDefinitions of files, those that definitions of other systems stand for among them: one
-//! line per document that has some, or an error, as JSON.
+//! Prints the CustomResourceDefinitions of files, and those that are made of definitions of other systems, as JSON: a
+//! line for each document that has some, or that is wrong.
 
 use kubeshape_input::{Limits, Reader};
 use kubeshape_yaml::json;

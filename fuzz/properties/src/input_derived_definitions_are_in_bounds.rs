@@ -1,4 +1,4 @@
-//! Definitions of other systems are read without a panic; the CustomResourceDefinitions that they stand for are
+//! Definitions of other systems are read without a panic; the CustomResourceDefinitions made of them are
 //! complete, bounded, and found in the same way in owned and in lent documents.
 
 use kubeshape_input::{Limits, Reader, read};

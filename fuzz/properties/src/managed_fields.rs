@@ -59,7 +59,7 @@ pub fn holds(data: &[u8]) {
         if let Ok(ownership) = Ownership::of(object, &arena) {
             ownership.for_each(&mut |path, owners| assert!(!path.is_empty() && !owners.is_empty()));
         }
-        let _ = extract(object, ty, "kubectl", "", &arena);
+        let _ = extract(object, ty, "kubectl", "", Compat::default(), &arena);
         let _ = upgrade::upgrade_patch(object, &["u"], "kubectl", "", Compat::default(), &arena);
     }
     for (name, force) in [("kubectl", false), ("a", false), ("a", true)] {

@@ -91,7 +91,7 @@ pub(crate) fn last_of<'a>(
     let Value::Map(map) = live else { return None };
     let live = Value::Map(map.with("apiVersion", Some(Value::String(arena.alloc_str(api_version))), arena));
     let ty = registry.kind(live.gvk())?.merge_type()?;
-    extract_applied(live, ty, manager, "", arena).ok()?
+    extract_applied(live, ty, manager, "", registry.settings().compat, arena).ok()?
 }
 
 /// What became of a field.

@@ -8,7 +8,7 @@ use kubeshape_smd::{Bump, Value};
 
 /// Returns the configuration that a manager applied, as far as the object still has it, with the kind, name and
 /// namespace of the object (client-go's generated `Extract` functions set the latter two after extraction). Returns
-/// `None` if the manager has no entry.
+/// `None` if the manager has no entry. Fields are read as a version of structured-merge-diff does.
 ///
 /// # Errors
 /// See [`ExtractError`].
@@ -17,13 +17,15 @@ pub fn extract_applied<'a>(
     ty: Type<'a>,
     manager: &str,
     subresource: &str,
+    compat: Compat,
     arena: &'a Bump,
 ) -> Result<Option<Value<'a>>, ExtractError> {
-    let extracted = managed::extract(strict(object, arena), ty, manager, subresource, arena)?;
+    let object = if compat == Compat::V63 { strict(object, arena) } else { object };
+    let extracted = managed::extract(object, ty, manager, subresource, compat.max(Compat::V64), arena)?;
     Ok(extracted.map(|config| named(config, object, arena)))
 }
 
-/// Converts managed fields that only the older release can read: extraction follows the newer one.
+/// Converts managed fields that only version 6.3 can read: extraction refuses data after a set in every version.
 fn strict<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let written = |entry: Value<'a>| -> Option<Value<'a>> {
         let fields = entry.get("fieldsV1")?;

@@ -168,6 +168,8 @@ impl Object {
 
     /// Returns the owners of its fields by its managed fields: applies first, then by time.
     ///
+    /// They are read as the API server 1.37 reads them; an object does not say which release stored it.
+    ///
     /// # Errors
     /// [`Error::ManagedFields`]: the managed fields cannot be read.
     ///

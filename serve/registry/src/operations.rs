@@ -86,7 +86,8 @@ impl Registry {
         let value = object.to_value(&arena);
         managed(value, self.settings().compat, &arena)
             .map_err(|error| managed_fields_error(&error, object.location()))?;
-        let extracted = extract_applied(value, self.type_of_kind(kind)?, manager, subresource, &arena);
+        let extracted =
+            extract_applied(value, self.type_of_kind(kind)?, manager, subresource, self.settings().compat, &arena);
         match extracted {
             Ok(extracted) => Ok(extracted.map(Object::of)),
             Err(ExtractError::Invalid(errors)) => {

@@ -27,14 +27,14 @@ pub enum ExtractError {
 }
 
 /// Returns the part of the configuration that a manager applied and that the object still has: the manager's fields and
-/// the kind. Returns `None` if the manager has no entry.
+/// the kind. Returns `None` if the manager has no entry. The fields are read as a version of structured-merge-diff does.
 ///
 /// # Errors
 /// See [`ExtractError`].
 ///
 /// # Example: extract what I applied
 /// ```
-/// use kubeshape_smd::{Bump, ToValue, managed::extract, typed::Types};
+/// use kubeshape_smd::{Bump, ToValue, managed::extract, typed::Types, value::Compat};
 /// use serde_json::json;
 /// let types = Types::deduced();
 /// let ty = types.named("__untyped_deduced_").unwrap();
@@ -47,7 +47,7 @@ pub enum ExtractError {
 ///     }]},
 ///     "spec": {"replicas": 2, "paused": false},
 /// });
-/// let mine = extract(live.to_value(&arena), ty, "me", "", &arena)?.unwrap();
+/// let mine = extract(live.to_value(&arena), ty, "me", "", Compat::V64, &arena)?.unwrap();
 /// assert_eq!(mine.to_serde(), json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": 2}}));
 /// # Ok::<(), kubeshape_smd::managed::ExtractError>(())
 /// ```
@@ -56,6 +56,7 @@ pub fn extract<'a>(
     ty: Type<'a>,
     manager: &str,
     subresource: &str,
+    compat: Compat,
     arena: &'a Bump,
 ) -> Result<Option<Value<'a>>, ExtractError> {
     let typed = ty.validate(object, Duplicates::Refused).map_err(ExtractError::Invalid)?;
@@ -64,7 +65,7 @@ pub fn extract<'a>(
         entry.manager == manager && entry.operation == Operation::Apply.as_str() && entry.subresource == subresource
     };
     let Some(entry) = entries.iter().find(mine) else { return Ok(None) };
-    let fields = entry.set(Compat::default(), arena).map_err(ExtractError::Fields)?;
+    let fields = entry.set(compat, arena).map_err(ExtractError::Fields)?;
     let extracted = typed.extract_items(fields.leaves(arena), KeyFields::AsOwned, arena).value();
     let Some(Value::Map(mut map)) = extracted else {
         return Err(ExtractError::Nothing {

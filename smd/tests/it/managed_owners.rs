@@ -80,12 +80,14 @@ fn only_the_entry_that_was_applied_through_the_subresource_is_extracted() {
             with_subresource(entry("m", "Apply", "v1", &json!({"f:s": {"f:y": {}}})), "status"),
             entry("none", "Apply", "v1", &json!({"f:gone": {}})),
             entry("bad", "Apply", "v1", &json!([])),
+            entry("old", "Apply", "v1", &json!({"f:s": {"v:-+1": {}, "f:x": {}}})),
         ]},
     });
-    let extract = |manager: &str, subresource: &str| {
-        let extracted = extract(live.to_value(&arena), ty, manager, subresource, &arena);
+    let extract_as = |manager: &str, subresource: &str, compat: Compat| {
+        let extracted = extract(live.to_value(&arena), ty, manager, subresource, compat, &arena);
         extracted.map(|found| found.map(Value::to_serde)).map_err(|error| error.to_string())
     };
+    let extract = |manager: &str, subresource: &str| extract_as(manager, subresource, Compat::V64);
     assert_eq!(extract("m", "status"), Ok(Some(json!({"apiVersion": "v1", "kind": "T", "s": {"y": 2}}))));
     assert_eq!(extract("m", ""), Ok(None));
     assert_eq!(
@@ -93,6 +95,9 @@ fn only_the_entry_that_was_applied_through_the_subresource_is_extracted() {
         Err("unable to convert managed fields for none to unstructured, expected map, got <nil>".to_owned())
     );
     assert!(extract("bad", "").is_err_and(|text| text.starts_with("error marshalling FieldsV1 to JSON: ")));
+    // Version 7 reads only JSON.
+    assert_eq!(extract("old", ""), Ok(Some(json!({"apiVersion": "v1", "kind": "T", "s": {"x": 1}}))));
+    assert!(extract_as("old", "", Compat::V70).is_err_and(|text| text.starts_with("error marshalling FieldsV1")));
 }
 
 fn upgraded(entries: &Json, from: &[&str], to: &str) -> Json {
