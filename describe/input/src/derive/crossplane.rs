@@ -2,6 +2,7 @@
 
 use super::{Write, Wrong, facts, member, member_of, name_of, required, text};
 use kubeshape_yaml::{Addition, Kind, Node};
+use std::collections::BTreeSet;
 
 const FACTS: &str = include_str!("crossplane.yaml");
 /// The longest name of a composite resource or claim, which is used as the value of a label.
@@ -314,9 +315,10 @@ fn metadata<'n>((object, spec): (Node<'n>, Node<'n>), name: &str, out: &mut Addi
     if inherited.or(added).is_some() {
         out.string("labels");
         out.map();
-        let is_replaced = |key: &str| added.is_some_and(|added| added.get(key).is_some());
-        let inherited = inherited.into_iter().flat_map(Node::pairs).filter(|(key, _)| !is_replaced(key.text()));
-        for (key, value) in inherited.chain(added.into_iter().flat_map(Node::pairs)) {
+        let pairs = |labels: Option<Node<'n>>| labels.into_iter().flat_map(Node::pairs);
+        let replaced: BTreeSet<&str> = pairs(added).map(|(key, _)| key.text()).collect();
+        let inherited = pairs(inherited).filter(|(key, _)| !replaced.contains(key.text()));
+        for (key, value) in inherited.chain(pairs(added)) {
             out.copy(key);
             out.copy(value);
         }

@@ -6,6 +6,9 @@ use kubeshape_yaml::{Kind, Node};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+/// The keys of texts.
+const KEYS: [&str; 4] = ["description", "title", "example", "externalDocs"];
+
 /// A text of a schema.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'n> {
@@ -20,6 +23,8 @@ pub(super) struct Text<'n> {
     pub(super) inside: Option<Package>,
     /// Whether it is in the version that is stored.
     pub(super) is_stored: bool,
+    /// Whether the schema has the key once. Of a duplicate key, this is the last one, which a server uses.
+    pub(super) is_only: bool,
 }
 
 /// Returns the schemas of an object's versions, and whether a version is the stored one.
@@ -35,7 +40,8 @@ pub(super) fn schemas(object: Node<'_>) -> impl Iterator<Item = (Node<'_>, bool)
 }
 
 /// Returns the texts of an object's schemas, in the order of the document. An entry has one text,
-/// and the same text of each version with an equal schema. The reader bounds the nesting.
+/// and the same text of each version with an equal schema. A schema has at most one text of each kind. The reader
+/// bounds the nesting.
 ///
 /// Equal schemas must stay equal: a server that decodes a definition keeps what all versions have in common once, and
 /// refuses selectable fields that versions have in common if their schemas differ.
@@ -72,7 +78,13 @@ impl Walk {
         }
         let below = Walk { inside: self.inside.or_else(|| package(schema)), ..self };
         let field = Walk { depth: self.depth + 1, ..below };
-        for (key, value) in schema.pairs() {
+        // By key: the number of its last member, and how many there are.
+        let mut members: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for (at, (key, _)) in schema.pairs().enumerate().filter(|(_, (key, _))| KEYS.contains(&key.text())) {
+            let (last, times) = members.entry(key.text()).or_default();
+            (*last, *times) = (at, *times + 1);
+        }
+        for (at, (key, value)) in schema.pairs().enumerate() {
             let what = match (key.text(), value.kind()) {
                 ("description", Kind::Str) => What::Description,
                 ("title", Kind::Str) => What::Title,
@@ -96,9 +108,13 @@ impl Walk {
                 }
                 _ => continue,
             };
+            let Some((last, times)) = members.get(key.text()) else { continue };
+            if *last != at {
+                continue;
+            }
             // A text of a copied type itself says what the field is for.
             let Walk { depth, inside, is_stored } = self;
-            out.push(Text { schema, key, value, what, depth, inside, is_stored });
+            out.push(Text { schema, key, value, what, depth, inside, is_stored, is_only: *times == 1 });
         }
     }
 }

@@ -146,7 +146,7 @@ impl<'n> Work<'n> {
         }
         let is_free = |text: &Text<'n>| {
             let edit = replacement(text.value, short);
-            self.entries.is_own(text.value) && is_only(text) && self.entries.are_free(std::slice::from_ref(&edit))
+            self.entries.is_own(text.value) && text.is_only && self.entries.are_free(std::slice::from_ref(&edit))
         };
         if !twins.iter().all(is_free) {
             out.stuck += twins.len();
@@ -169,7 +169,7 @@ impl<'n> Work<'n> {
             let keys = self.gone.entry(text.schema.index()).or_default();
             keys.insert(text.key.index());
             let edits = layout::remove(text.schema, keys);
-            is_free &= edits.is_some_and(|edits| self.entries.are_free(&edits) && is_only(text));
+            is_free &= edits.is_some_and(|edits| self.entries.are_free(&edits) && text.is_only);
         }
         for text in twins {
             let keys = self.gone.entry(text.schema.index()).or_default();
@@ -213,11 +213,6 @@ fn save(out: &mut Trimmed, what: Saving, bytes: usize) {
     saved.texts += 1;
     saved.bytes += bytes;
     out.after = out.after.saturating_sub(bytes);
-}
-
-/// Returns whether a schema has the key once. Of a duplicate key, a server uses the last one.
-fn is_only(text: &Text<'_>) -> bool {
-    text.schema.pairs().filter(|(key, _)| key.text() == text.key.text()).count() == 1
 }
 
 /// Returns the edit that replaces a string.

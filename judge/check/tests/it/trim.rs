@@ -293,3 +293,11 @@ fn all_fit(text: &str, bare: &mut Vec<String>) -> usize {
     }
     large
 }
+
+#[test]
+fn a_key_that_is_repeated_is_one_text_that_stays() {
+    let schema = format!("        type: object\n{}", "        description: A tab. It has a size.\n".repeat(50_000));
+    let (out, made) = trimmed(&format!("{HEAD}{schema}"), &only(Descriptions::None));
+    assert_eq!(out, format!("{HEAD}{schema}"));
+    assert_eq!(made.definitions[0].stuck, 1);
+}
