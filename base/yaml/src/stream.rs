@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::chars::{self, Odd};
 use crate::compose::{self, Stop};
 use crate::error::Fault;
+use crate::positions::Milestone;
 use crate::{Entry, Error, Flags, Kind, Limits, Tape, json_read};
 
 /// Which reader reads a document.
@@ -34,6 +35,8 @@ pub struct Stream<'a> {
     odd: Option<Option<(usize, Odd)>>,
     /// An offset whose line is known.
     line: (usize, usize),
+    /// The position at which the last document began.
+    start: Milestone,
     ignored: Option<(usize, usize)>,
     fast: crate::fast::Stack,
     shares: [usize; 2],
@@ -85,6 +88,7 @@ impl<'a> Stream<'a> {
             at,
             odd: None,
             line: (0, 1),
+            start: Milestone::default(),
             ignored: None,
             fast: crate::fast::Stack::default(),
             shares: [0; 2],
@@ -150,6 +154,8 @@ impl<'a> Stream<'a> {
             }
         }
         let result = self.document(start, tape);
+        self.start.go_on(self.source, start);
+        tape.start = self.start;
         Some(match result {
             Ok(stop) => {
                 self.go_on(stop);
@@ -226,6 +232,8 @@ impl<'a> Stream<'a> {
         Some(match json_read::read(self.source, self.at, &self.limits, tape) {
             Ok(end) => {
                 self.shares[1] += end - self.at;
+                self.start.go_on(self.source, self.at);
+                tape.start = self.start;
                 self.at = end;
                 Ok(())
             }

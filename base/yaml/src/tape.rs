@@ -7,7 +7,9 @@
 //! it; the others are ranges of one text buffer.
 
 use crate::go::number::{self, Number};
-use crate::{Kind, pointer, resolve};
+use crate::positions::Milestone;
+use crate::{Kind, Position, Positions, pointer, resolve};
+use std::sync::OnceLock;
 
 /// A JSON collection that is being read.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +99,10 @@ pub struct Tape {
     pub(crate) json: bool,
     /// The first entry with half of a surrogate pair in its text.
     pub(crate) lone_surrogate: Option<u32>,
+    /// The position at which the document begins.
+    pub(crate) start: Milestone,
+    /// Made for the first lookup.
+    positions: OnceLock<Positions>,
     /// The memory of the JSON reader, which is reused.
     pub(crate) open: Vec<Open>,
 }
@@ -114,6 +120,8 @@ impl Tape {
         self.content = false;
         self.json = false;
         self.lone_surrogate = None;
+        self.start = Milestone::default();
+        self.positions.take();
     }
 
     /// Frees the memory that the document does not need.
@@ -147,6 +155,27 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
+    /// Returns line and column of a byte of the source. The first lookup takes time in proportion to the document,
+    /// others take constant time.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_yaml::{Limits, Position, Stream, Tape};
+    /// let source = "a: 1\n---\nb: 2\n";
+    /// let mut stream = Stream::new(source.as_bytes(), Limits::default())?;
+    /// let mut tape = Tape::new();
+    /// stream.next(&mut tape).transpose()?;
+    /// stream.next(&mut tape).transpose()?;
+    /// let b = tape.document(source).node(0).get("b").unwrap();
+    /// assert_eq!(b.document().position(b.span().start), Position { line: 3, column: 4 });
+    /// # Ok::<(), kubeshape_yaml::Error>(())
+    /// ```
+    pub fn position(self, offset: usize) -> Position {
+        let end = self.tape.entries.first().map_or(0, |root| root.end as usize);
+        let positions = self.tape.positions.get_or_init(|| Positions::between(self.source, self.tape.start, end));
+        if positions.has(offset) { positions.at(self.source, offset) } else { Position::of(self.source, offset) }
+    }
+
     /// Returns the root node. For a document without content, it is null.
     ///
     /// # Example: the name of an object

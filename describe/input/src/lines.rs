@@ -16,8 +16,7 @@ pub struct Place {
 impl Place {
     /// Returns the location of a byte of a string. [`Lines`] finds the locations of many bytes of one string faster.
     pub fn of(text: &str, offset: usize) -> Place {
-        let Position { line, column } = Position::of(text, offset);
-        Place { line, column }
+        Position::of(text, offset).into()
     }
 
     /// Returns whether the line is so long that the column is of no use, because a program wrote it. Then a JSON
@@ -26,6 +25,13 @@ impl Place {
         /// People do not write lines of this length.
         const FAR: usize = 300;
         self.column > FAR
+    }
+}
+
+impl From<Position> for Place {
+    fn from(position: Position) -> Place {
+        let Position { line, column } = position;
+        Place { line, column }
     }
 }
 
@@ -104,7 +110,7 @@ impl Lines {
 
 impl Excerpt {
     /// Returns the text around a range on a line that begins at `start`.
-    fn of(text: &str, start: usize, range: Range<usize>) -> Excerpt {
+    pub(crate) fn of(text: &str, start: usize, range: Range<usize>) -> Excerpt {
         /// The maximum number of bytes shown before and after the location.
         const BEFORE: usize = 100;
         const BEHIND: usize = 100;
@@ -130,68 +136,6 @@ impl Excerpt {
     }
 }
 
-/// The positions of lines at intervals of this many bytes, so that lookups in any order scan at most one interval.
-#[derive(Clone, Debug)]
-pub(crate) struct Milestones(Vec<Milestone>);
-
-#[derive(Clone, Copy, Debug)]
-struct Milestone {
-    /// Line, from 1.
-    line: usize,
-    /// The byte at which the line begins.
-    start: usize,
-    /// Characters from the start of the line to here.
-    column: usize,
-}
-
-impl Milestones {
-    /// Bytes from one to the next.
-    const STEP: usize = 1024;
-
-    pub(crate) fn of(text: &str) -> Milestones {
-        let mut at = Milestone { line: 1, start: 0, column: 0 };
-        let mut out = vec![at];
-        for (number, step) in text.as_bytes().chunks(Self::STEP).enumerate() {
-            at.pass(step, number * Self::STEP);
-            out.push(at);
-        }
-        Milestones(out)
-    }
-
-    fn at(&self, text: &str, offset: usize) -> Milestone {
-        let number = (offset / Self::STEP).min(self.0.len() - 1);
-        let (mut at, from) = (self.0[number], number * Self::STEP);
-        at.pass(text.as_bytes().get(from..offset).unwrap_or_default(), from);
-        at
-    }
-
-    /// Returns line and column of a byte of the source.
-    pub(crate) fn place(&self, text: &str, offset: usize) -> Place {
-        let Milestone { line, column, .. } = self.at(text, offset.min(text.len()));
-        Place { line, column: column + 1 }
-    }
-
-    /// Returns the text around a range.
-    pub(crate) fn excerpt(&self, text: &str, range: Range<usize>) -> Excerpt {
-        Excerpt::of(text, self.at(text, range.start.min(text.len())).start, range)
-    }
-}
-
-impl Milestone {
-    /// Processes bytes, the first of which is at `offset`.
-    fn pass(&mut self, bytes: &[u8], offset: usize) {
-        let lines = memchr::memchr_iter(b'\n', bytes);
-        let mut rest = bytes;
-        if let Some((n, last)) = lines.enumerate().last() {
-            self.line += n + 1;
-            self.start = offset + last + 1;
-            self.column = 0;
-            rest = &bytes[last + 1..];
-        }
-        self.column += rest.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,12 +147,6 @@ mod tests {
         let mut lines = Lines::default();
         for at in offsets.iter().chain(offsets.iter().rev()) {
             assert_eq!(lines.place(source, *at), Place::of(source, *at), "{at}");
-        }
-        let long = source.repeat(300) + &"é".repeat(3000) + "\nend";
-        let milestones = Milestones::of(&long);
-        for at in (0..=long.len()).filter(|at| long.is_char_boundary(*at)) {
-            assert_eq!(milestones.place(&long, at), Place::of(&long, at), "{at}");
-            assert_eq!(milestones.excerpt(&long, at..at + 3), Lines::default().excerpt(&long, at..at + 3), "{at}");
         }
     }
 

@@ -53,14 +53,14 @@ pub(crate) enum LinesOf<'r> {
 impl LinesOf<'_> {
     fn place(&mut self, text: &str, offset: usize) -> Place {
         match self {
-            LinesOf::Source(source) => source.milestones().place(text, offset),
+            LinesOf::Source(source) => source.place_of(offset),
             LinesOf::Lent(lines) => lines.place(text, offset),
         }
     }
 
     fn excerpt(&mut self, text: &str, range: Range<usize>) -> Excerpt {
         match self {
-            LinesOf::Source(source) => source.milestones().excerpt(text, range),
+            LinesOf::Source(source) => source.excerpt_of(range),
             LinesOf::Lent(lines) => lines.excerpt(text, range),
         }
     }

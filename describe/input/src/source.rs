@@ -1,7 +1,7 @@
 //! The source of an input.
 
-use crate::lines::Milestones;
 use crate::{Code, Excerpt, Finding, Place};
+use kubeshape_yaml::Positions;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -12,12 +12,12 @@ pub struct Source {
     text: Box<str>,
     has_lines: bool,
     /// Built when the first location is requested.
-    milestones: OnceLock<Milestones>,
+    positions: OnceLock<Positions>,
 }
 
 impl Source {
     pub(crate) fn new(name: Arc<str>, text: Box<str>, has_lines: bool) -> Source {
-        Source { name, text, has_lines, milestones: OnceLock::new() }
+        Source { name, text, has_lines, positions: OnceLock::new() }
     }
 
     /// Creates a source that is read elsewhere, such as program code.
@@ -53,7 +53,7 @@ impl Source {
 
     /// Returns line and column of a byte of the source, if the input has lines.
     pub fn place(&self, offset: usize) -> Option<Place> {
-        self.has_lines.then(|| self.milestones().place(&self.text, offset))
+        self.has_lines.then(|| self.place_of(offset))
     }
 
     /// Returns `NAME:LINE:COLUMN` of a byte of the source, or only the name if the input has no lines.
@@ -67,16 +67,25 @@ impl Source {
         let mut finding = Finding::new(code, detail).in_input(self.name.clone());
         if self.has_lines {
             finding.place = self.place(span.start);
-            let excerpt = self.milestones().excerpt(&self.text, span.clone());
+            let excerpt = self.excerpt_of(span.clone());
             finding.excerpt = Some(excerpt).filter(|excerpt| *excerpt != Excerpt::default());
             finding.span = Some(span);
         }
         finding
     }
 
-    /// Returns the lines of the source.
-    pub(crate) fn milestones(&self) -> &Milestones {
-        self.milestones.get_or_init(|| Milestones::of(&self.text))
+    fn positions(&self) -> &Positions {
+        self.positions.get_or_init(|| Positions::of(&self.text))
+    }
+
+    /// Returns line and column of a byte.
+    pub(crate) fn place_of(&self, offset: usize) -> Place {
+        self.positions().at(&self.text, offset).into()
+    }
+
+    /// Returns the text around a range.
+    pub(crate) fn excerpt_of(&self, span: Range<usize>) -> Excerpt {
+        Excerpt::of(&self.text, self.positions().line_start(&self.text, span.start), span)
     }
 }
 

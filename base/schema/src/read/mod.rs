@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn duplicate(&mut self, key: Node<'a>, again: Node<'a>) {
-        let position = kubeshape_yaml::Position::of(key.document().source(), key.span().start);
+        let position = key.document().position(key.span().start);
         let detail = format!("{:?} stands already on line {}, column {}", again.text(), position.line, position.column);
         if self.rules == Rules::Document(Profile::Kube) && again.document().is_json() {
             self.error(Code::RepeatedKey, again, || detail);

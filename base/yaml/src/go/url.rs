@@ -447,20 +447,13 @@ mod tests {
         assert_eq!(query, [("b", vec!["1", "3"]), ("a", vec!["2"]), ("c", vec!["", ""]), ("", vec!["4"])]);
     }
 
+    /// With a search for each parameter, this would take minutes.
     #[test]
-    fn a_query_takes_time_in_proportion_to_its_length() {
-        let time = |count: usize| {
-            let query: Vec<String> = (0..count).map(|n| format!("k{n}=1")).collect();
-            let url = Url::parse(&format!("?{}", query.join("&"))).expect("a URL");
-            let run = || {
-                let began = std::time::Instant::now();
-                assert_eq!(url.query().len(), count);
-                began.elapsed().as_secs_f64()
-            };
-            (0..3).map(|_| run()).fold(f64::INFINITY, f64::min)
-        };
-        let (small, large) = (time(2_000), time(16_000));
-        assert!(large < 24.0 * small.max(0.001), "{small} s, {large} s");
+    fn a_query_may_have_many_parameters() {
+        let query: Vec<String> = (0..200_000).map(|n| format!("k{n}=1")).collect();
+        let url = Url::parse(&format!("?{}", query.join("&"))).expect("a URL");
+        let query = url.query();
+        assert_eq!((query.len(), &*query[199_999].0), (200_000, "k199999"));
     }
 
     #[test]
