@@ -144,3 +144,40 @@ fn merged_list(schema: &Value, path: &mut Vec<String>) -> Option<String> {
     }
     None
 }
+
+/// The files are those of the guide.
+#[cfg(unix)]
+#[test]
+fn the_real_kustomize_runs_the_function() {
+    let program = std::env::var("KUBESHAPE_KUSTOMIZE").unwrap_or_else(|_| "kustomize".to_owned());
+    if Command::new(&program).arg("version").output().is_err() {
+        writeln!(std::io::stderr(), "not checked: the function in kustomize (KUBESHAPE_KUSTOMIZE names no program)")
+            .unwrap();
+        return;
+    }
+    let guide = std::fs::read_to_string(format!("{ROOT}/docs/install.md")).unwrap();
+    let (_, files) = guide.split_once("```yaml\n# kustomization.yaml\n").unwrap();
+    let (files, _) = files.split_once("```").unwrap();
+    let (kustomization, function) = files.split_once("---\n").unwrap();
+    let folder = Folder::new();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_kubeshape"), folder.path("kubeshape-krm")).unwrap();
+    let good = std::fs::read_to_string(format!("{ROOT}/docs/demo/deployment.yaml")).unwrap();
+    folder
+        .write("kustomization.yaml", kustomization)
+        .write("kubeshape.yaml", function)
+        .write("crds/widgets.yaml", std::fs::read(format!("{ROOT}/docs/demo/widgets.yaml")).unwrap())
+        .write("deployment.yaml", &good);
+    let build = || {
+        let mut command = Command::new(&program);
+        command.args(["build", "--enable-alpha-plugins", "--enable-exec", "."]).current_dir(folder.path(""));
+        let built = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (built.status.success(), text(built.stdout), text(built.stderr))
+    };
+    let (is_built, out, err) = build();
+    assert!(is_built && out.contains("\n  replicas: 2\n"), "{out}{err}");
+    folder.write("deployment.yaml", good.replace("replicas: 2", "replicas: -2"));
+    let (is_built, out, err) = build();
+    assert_eq!((is_built, &*out), (false, ""));
+    assert!(err.contains("spec.replicas: Invalid value: -2: must be greater than or equal to 0"), "{err}");
+}

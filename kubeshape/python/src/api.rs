@@ -11,7 +11,7 @@ use kubeshape_cli::rows::{self, Answer, FieldValidation, Files, MissingSchemas, 
 use kubeshape_show::explain;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -28,6 +28,8 @@ pub(crate) struct Api {
     release: Option<Release>,
     paths: Vec<PathBuf>,
     texts: Vec<(String, Vec<u8>)>,
+    /// `field_validation` and `missing_schemas`.
+    words: [String; 2],
     /// What is needed by requests only.
     registry: OnceLock<Result<kubeshape::Api, Findings>>,
 }
@@ -92,7 +94,20 @@ impl Api {
         let task = py.detach(|| on_large_stack(|| Task::validate(&options)));
         let task = task.map_err(|found| answer::error(&found, py))?;
         let ValidateOptions { schemas: paths, texts, kubernetes: release, .. } = options;
-        Ok(Api { task, release, paths, texts, registry: OnceLock::new() })
+        let words = [field_validation.to_owned(), missing_schemas.to_owned()];
+        Ok(Api { task, release, paths, texts, words, registry: OnceLock::new() })
+    }
+
+    /// What makes it again, for `pickle`. The texts of files are part of it: it may be read on another machine.
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((Bound<'py, PyList>,), Bound<'py, PyDict>)> {
+        let files = py.detach(|| rows::read_files(&self.paths)).map_err(|found| answer::error(&found, py))?;
+        let texts = files.iter().chain(&self.texts).map(|(name, text)| (name, PyBytes::new(py, text)));
+        let (schemas, options) = (PyList::new(py, texts.collect::<Vec<_>>())?, PyDict::new(py));
+        options.set_item("kubernetes", self.release.map(|release| release.to_string()))?;
+        for (name, word) in ["field_validation", "missing_schemas"].into_iter().zip(&self.words) {
+            options.set_item(name, word)?;
+        }
+        Ok(((schemas,), options))
     }
 
     /// What a server says of the objects of an input.

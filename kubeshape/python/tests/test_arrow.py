@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +90,20 @@ def test_duckdb() -> None:
     database.register("answers", arrow.validate(rows))
     query = "select kubeshape.verdict, count(*) from answers group by all order by all"
     assert database.execute(query).fetchall() == [("accepted", 1), ("refused", 4), (None, 1)]
+
+
+def test_ray_data(widgets: kubeshape.Api, demo: Path) -> None:
+    ray = pytest.importorskip("ray", reason="not checked: Ray Data (ray is not installed)")
+    pytest.importorskip("ray.data")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    try:
+        texts = [text for text in TEXTS if text is not None] + [(demo / "widget.yaml").read_text()]
+        rows = ray.data.from_arrow(
+            pyarrow.table({"row": list(range(len(texts))), "yaml": texts})
+        ).repartition(2)
+        judge = functools.partial(arrow.validate, schemas=widgets, threads=1)
+        answers = rows.map_batches(judge, batch_format="pyarrow").take_all()
+    finally:
+        ray.shutdown()
+    found = [answer["kubeshape"]["verdict"] for answer in sorted(answers, key=lambda answer: answer["row"])]
+    assert found == ["accepted", "refused", "refused", "refused", "refused", "accepted"]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import shutil
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +29,8 @@ BAD = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, dat: {}}"
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    # A task that fails is tried again, as on a cluster.
+    builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
     session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
     yield session
     session.stop()
@@ -59,6 +63,45 @@ def test_definitions(spark: Any, demo: Path) -> None:
     assert ks.check(df, column="old").collect()[0]["kubeshape"]["verdict"] == "accepted"
     [row] = ks.convert(df, ["v3", "v2"], column="old").collect()
     assert [output["shape"] for output in row["kubeshape"]["outputs"]] == ["v3", "v2"]
+
+
+def test_a_lost_worker_changes_no_answer(spark: Any, demo: Path, tmp_path: Path) -> None:
+    rows = [(at, BAD if at % 3 else GOOD) for at in range(40)]
+    df = spark.createDataFrame(rows, "row int, yaml string").repartition(4)
+    once = tmp_path / "once"
+
+    def lose(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            if 21 in batch["row"].to_pylist() and not once.exists():
+                once.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield batch
+
+    expected = sorted(map(str, ks.validate(df).collect()))
+    assert sorted(map(str, ks.validate(df.mapInArrow(lose, df.schema)).collect())) == expected
+    assert once.exists()
+
+
+def test_the_example_finds_removed_apis(demo: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    repository = tmp_path / "repository"
+    shutil.copytree(demo, repository / "demo")
+    (repository / "old.yaml").write_text(
+        GOOD + "\n---\napiVersion: policy/v1beta1\nkind: PodDisruptionBudget\n"
+    )
+    example = Path(__file__).parents[1] / "examples" / "removed_apis.py"
+    options = ["--out", "out", "--rows", "100", "--master", "local[2]"]
+    command = [sys.executable, str(example), *options, "repository"]
+    made = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert "100 manifests collected" in made
+    with (tmp_path / "out" / "removed-apis.csv").open(newline="") as file:
+        [head, [manifest, line, what]] = csv.reader(file)
+    assert head == ["file", "line", "what"]
+    assert (manifest, line) == ("repository/old.yaml", "3")
+    assert what.startswith(
+        "policy/v1beta1 PodDisruptionBudget is deprecated in v1.21+, unavailable in v1.25+"
+    )
+    assert (tmp_path / "out" / "findings.png").stat().st_size > 10_000
 
 
 def test_schemas_that_cannot_be_read_are_an_error_of_the_driver(spark: Any, tmp_path: Path) -> None:

@@ -147,6 +147,29 @@ def test_results_can_be_sent_to_other_processes() -> None:
     assert (str(error), error.status, error.findings) == ("m", 409, result.findings)
 
 
+def test_an_api_can_be_sent_to_other_processes(demo: Path, tmp_path: Path) -> None:
+    definition, more = (demo / "widgets.yaml").read_text(), tmp_path / "more.yaml"
+    more.write_text(definition.replace("widget", "gadget").replace("Widget", "Gadget"))
+    api = kubeshape.Api(
+        [definition, more], kubernetes="1.30", field_validation="warn", missing_schemas="skip"
+    )
+    sent = pickle.dumps(api)
+    # The other process may have no such file.
+    more.unlink()
+    received = pickle.loads(sent)
+    assert received.kinds() == pickle.loads(pickle.dumps(received)).kinds()
+    assert {("example.com/v1", "Widget"), ("example.com/v1", "Gadget")} <= set(received.kinds())
+    for source in [
+        BAD,
+        "{apiVersion: a/v1, kind: A, metadata: {name: a}}",
+        GOOD.replace("v1", "flowcontrol/v1"),
+    ]:
+        assert received.validate(source) == api.validate(source)
+    # A file that is gone cannot be sent.
+    with pytest.raises(kubeshape.KubeshapeError):
+        pickle.dumps(api)
+
+
 def test_check_names_the_releases(demo: Path) -> None:
     assert kubeshape.check(demo / "widgets.yaml", kubernetes="1.28..1.37").verdict == "accepted"
     broken = (demo / "widgets.yaml").read_text().replace("scope: Namespaced", "scope: Everywhere")
