@@ -2,7 +2,7 @@
 
     python kubeshape/python/benchmarks/figures.py FOLDER-OF-CRDS --command target/dist/kubeshape
 
-The manifests are samples of all built-in kinds and of all kinds of the definitions, under different names. The command
+The manifests are accepted samples of all built-in kinds and of all kinds of the definitions, under different names. The command
 and the library read the same files, in turns. The best round is the figure.
 """
 
@@ -68,18 +68,24 @@ def write(api: kubeshape.Api, folder: Path, count: int) -> int:
     for api_version, kind in api.kinds():
         for maximal in (False, True):
             try:
-                samples.append(api.sample(kind, api_version=api_version, maximal=maximal).to_dict())
+                sample = api.sample(kind, api_version=api_version, maximal=maximal).to_dict()
             except kubeshape.KubeshapeError:
                 # Kinds of requests have no sample.
                 continue
+            # The name of some kinds is given by other fields.
+            if api.validate(named(sample, 0)):
+                samples.append(sample)
     size = 0
     for at, sample in zip(range(count), itertools.cycle(samples)):
-        text = kubeshape.Object.read(
-            {**sample, "metadata": {**sample["metadata"], "name": f"sample-{at}"}}
-        ).to_yaml()
+        text = kubeshape.Object.read(named(sample, at)).to_yaml()
         (folder / f"{at:06}.yaml").write_text(text)
         size += len(text)
     return size
+
+
+def named(sample: dict[str, Any], at: int) -> dict[str, Any]:
+    """The sample with another name."""
+    return {**sample, "metadata": {**sample.get("metadata", {}), "name": f"sample-{at}"}}
 
 
 def many(arguments: argparse.Namespace, folder: str) -> None:
