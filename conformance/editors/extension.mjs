@@ -1,5 +1,5 @@
-// Runs the packaged extension of VS Code with its server: it starts the server of its settings, sends a document that is
-// open, and shows the diagnostics of the server. VS Code itself is replaced by the part of its API that clients of
+// Runs the packaged extension of VS Code with its server: it starts the server of its settings, sends a document that
+// is open, and shows the diagnostics of the server. VS Code itself is replaced by the part of its API that clients of
 // language servers call.
 //
 // usage: node extension.mjs EXTENSION-FOLDER KUBESHAPE
@@ -158,7 +158,8 @@ async function until(what, is) {
   assert(is(), what);
 }
 
-const found = () => (shown.get(document.uri.toString()) ?? []).map((one) => [one.range.start.line, one.code?.value ?? one.code]);
+const brief = (one) => [one.range.start.line, one.code?.value ?? one.code];
+const found = () => (shown.get(document.uri.toString()) ?? []).map(brief);
 await extension.activate({ subscriptions: [] });
 assert.deepStrictEqual(errors, []);
 await until("diagnostics", () => found().length > 0);

@@ -32,7 +32,9 @@ class Server:
     """A language server on standard input and output."""
 
     def __init__(self, command, folder, settings, stderr=None):
-        self.child = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr)
+        self.child = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr
+        )
         self.folder = folder
         self.settings = settings
         self.count = 0
@@ -42,7 +44,12 @@ class Server:
             "textDocument": {"publishDiagnostics": {"versionSupport": True}},
             "workspace": {"configuration": True},
         }
-        params = {"processId": None, "rootUri": folder.as_uri(), "workspaceFolders": folders, "capabilities": capabilities}
+        params = {
+            "processId": None,
+            "rootUri": folder.as_uri(),
+            "workspaceFolders": folders,
+            "capabilities": capabilities,
+        }
         self.request("initialize", params)
         self.notify("initialized", {})
         self.notify("workspace/didChangeConfiguration", {"settings": settings})
@@ -68,7 +75,9 @@ class Server:
             self.shown.setdefault(message["params"]["uri"], []).append(message["params"]["diagnostics"])
         elif method == "workspace/configuration":
             items = message["params"]["items"]
-            self.send({"id": message["id"], "result": [self.settings.get(item.get("section")) for item in items]})
+            self.send(
+                {"id": message["id"], "result": [self.settings.get(item.get("section")) for item in items]}
+            )
         elif method and "id" in message:
             self.send({"id": message["id"], "result": None})
         return message
@@ -94,7 +103,9 @@ class Server:
         self.next(uri)
         end = {"line": len(lines) - 1, "character": 0}
         change = {"range": {"start": end, "end": end}, "text": lines[-1]}
-        self.notify("textDocument/didChange", {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [change]})
+        self.notify(
+            "textDocument/didChange", {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [change]}
+        )
         found = self.next(uri)
         self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
         # Closing a file clears its diagnostics.
@@ -163,7 +174,7 @@ def chosen(key):
 
 
 def custom_resources(golden, corpus, schemas, convert, count):
-    """Returns changed custom resources with the errors that a server reports: the same number of accepted and refused."""
+    """Returns changed custom resources with the errors that a server reports: as many accepted as refused."""
     answers = {}
     for line in gzip.open(golden / f"objects-versions/{RELEASE}.ndjson.gz", "rt"):
         answer = json.loads(line)
@@ -173,14 +184,22 @@ def custom_resources(golden, corpus, schemas, convert, count):
         case = json.loads(line)
         answer = answers.get(case["id"], {})
         # Creates whose metadata can be read, so that all errors are reported. Definitions of one file are enough.
-        if "update" in case or "decodeError" in case or answer.get("code") not in (201, 422) or case["crd"].get("index"):
+        if (
+            "update" in case
+            or "decodeError" in case
+            or answer.get("code") not in (201, 422)
+            or case["crd"].get("index")
+        ):
             continue
         errors = answer.get("errors", [])
         # In a list in place of an object, each member is unknown. That is one error; marks on them are right.
         wrong = tuple(error["field"] for error in errors if error["type"] == "FieldValueTypeInvalid")
         inside = tuple(f"{path}{step}" for path in wrong for step in ".[")
         unknown = case.get("unknown", [])
-        paths = [*(path for path in unknown if not path.startswith(inside)), *(error["field"] for error in errors)]
+        paths = [
+            *(path for path in unknown if not path.startswith(inside)),
+            *(error["field"] for error in errors),
+        ]
         also = [path for path in unknown if path.startswith(inside)]
         (refused if paths else accepted).append((chosen(case["id"]), case, (paths, also)))
     # Definitions that servers refuse have no schema, so that some of the candidates are not used.
@@ -231,7 +250,9 @@ def built_in(testdata, served):
         schema = f"{group or name}/{kind.lower()}_{name}.json"
         plain.append(Sample(f"plain-{file.name}", text, schema, []))
         lines = text.splitlines()
-        fields = [number for number, line in enumerate(lines) if SCALAR.match(line) and is_typed(lines, number)]
+        fields = [
+            number for number, line in enumerate(lines) if SCALAR.match(line) and is_typed(lines, number)
+        ]
         # Keys of maps are no fields, and objects of unknown kinds have any.
         fields = [number for number in fields if "Key:" not in lines[number] and not is_raw(lines, number)]
         if not fields:
@@ -248,7 +269,12 @@ def is_typed(lines, number):
     """Returns whether a line is a number or boolean below spec, and not the last one, which is typed."""
     above = [line for line in lines[:number] if re.match(r"[a-zA-Z]", line)]
     value = SCALAR.match(lines[number]).group(3)
-    return bool(above) and above[-1] == "spec:" and re.fullmatch(r"-?\d+|true|false", value) and number + 1 < len(lines)
+    return (
+        bool(above)
+        and above[-1] == "spec:"
+        and re.fullmatch(r"-?\d+|true|false", value)
+        and number + 1 < len(lines)
+    )
 
 
 def is_raw(lines, number):
@@ -275,7 +301,11 @@ def measure(server, samples, only=lambda mark: True):
     wrong = missing = files = 0
     for sample in samples:
         # Warnings and hints refuse nothing.
-        marks = [mark for mark in server.marks(sample.name, sample.text) if only(mark) and mark.get("severity", 1) == 1]
+        marks = [
+            mark
+            for mark in server.marks(sample.name, sample.text)
+            if only(mark) and mark.get("severity", 1) == 1
+        ]
         at = {mark["range"]["start"]["line"] for mark in marks}
         good = set(sample.also).union(*sample.errors)
         own = len(at - good)
@@ -284,7 +314,9 @@ def measure(server, samples, only=lambda mark: True):
             files += 1
             if VERBOSE:
                 lost_at = [sorted(lines) for lines in sample.errors if not lines & at]
-                said = [mark["message"][:150] for mark in marks if mark["range"]["start"]["line"] not in good][:3]
+                said = [
+                    mark["message"][:150] for mark in marks if mark["range"]["start"]["line"] not in good
+                ][:3]
                 print(sample.name, "wrong", sorted(at - good), "missing", lost_at, said, file=sys.stderr)
         wrong, missing = wrong + own, missing + lost
     return wrong, missing, files
@@ -317,7 +349,19 @@ def main():
     files.mkdir(parents=True)
     sets = {}
     crds = None
-    convert = [program, "convert", "--to", "jsonschema", "--layout", "datree", "--strict", "--nulls", "server", "-o", f"{schemas}/"]
+    convert = [
+        program,
+        "convert",
+        "--to",
+        "jsonschema",
+        "--layout",
+        "datree",
+        "--strict",
+        "--nulls",
+        "server",
+        "-o",
+        f"{schemas}/",
+    ]
     if arguments.testdata:
         subprocess.run([*convert, "--kubernetes", RELEASE, "--all-kinds"], check=True, capture_output=True)
         served = set()
@@ -329,7 +373,9 @@ def main():
         sets["k8s.io/api, as it is"] = (plain, is_of_decoding)
         sets["k8s.io/api, one field changed"] = (changed, is_of_decoding)
     if arguments.golden and arguments.corpus:
-        resources, crds = custom_resources(arguments.golden, arguments.corpus, schemas, convert, arguments.count)
+        resources, crds = custom_resources(
+            arguments.golden, arguments.corpus, schemas, convert, arguments.count
+        )
         sets["custom resources"] = (resources, lambda mark: True)
     by_schema = {}
     for samples, _ in sets.values():
@@ -348,9 +394,16 @@ def main():
         "kubernetesCRDStore": {"enable": False},
         "maxItemsComputed": 100_000,
     }
-    other = [arguments.node, str(arguments.modules / "yaml-language-server/bin/yaml-language-server"), "--stdio"]
+    other = [
+        arguments.node,
+        str(arguments.modules / "yaml-language-server/bin/yaml-language-server"),
+        "--stdio",
+    ]
     version = json.loads((arguments.modules / "yaml-language-server/package.json").read_text())["version"]
-    servers = [("kubeshape lsp", own, {}), (f"yaml-language-server {version}", other, {"yaml": yaml_settings})]
+    servers = [
+        ("kubeshape lsp", own, {}),
+        (f"yaml-language-server {version}", other, {"yaml": yaml_settings}),
+    ]
     is_good = True
     print("| files | errors | server | wrong marks | missing marks | files with one |")
     print("|---|---|---|---|---|---|")

@@ -26,8 +26,23 @@ METHODS = [
     "completionItem/resolve",
     "textDocument/nothing",
 ]
-NOTIFICATIONS = ["workspace/didChangeWatchedFiles", "textDocument/didSave", "$/cancelRequest", "workspace/nothing"]
-ODD = [None, [], {}, "", -1, 1e300, {"textDocument": None}, {"textDocument": {"uri": 1}}, {"position": {"line": -1}}]
+NOTIFICATIONS = [
+    "workspace/didChangeWatchedFiles",
+    "textDocument/didSave",
+    "$/cancelRequest",
+    "workspace/nothing",
+]
+ODD = [
+    None,
+    [],
+    {},
+    "",
+    -1,
+    1e300,
+    {"textDocument": None},
+    {"textDocument": {"uri": 1}},
+    {"position": {"line": -1}},
+]
 INTERNAL = -32603
 # A longer answer is a hang.
 SECONDS = 60
@@ -43,7 +58,11 @@ def test_any_messages_are_answered(request, tmp_path):
     program = str(pathlib.Path(program).resolve()) if os.sep in program else program
     numbers = random.Random(option("--seed"))
     found = texts(option("--folder") or [OWN], 40)
-    names = [f"{number}.yaml" for number in range(len(found))] + ["templates/a.yaml", "kustomization.yaml", "b.json"]
+    names = [f"{number}.yaml" for number in range(len(found))] + [
+        "templates/a.yaml",
+        "kustomization.yaml",
+        "b.json",
+    ]
     for name, text in list(zip(names, found))[::2]:
         (tmp_path / name).write_text(text)
     said = tmp_path.parent / "said"
@@ -53,7 +72,11 @@ def test_any_messages_are_answered(request, tmp_path):
     kinds = {}
     for count in range(option("--messages")):
         name = numbers.choice(names)
-        uri = (tmp_path / name).as_uri() if numbers.random() < 0.98 else numbers.choice(["untitled:a", "file://", "x", ""])
+        uri = (
+            (tmp_path / name).as_uri()
+            if numbers.random() < 0.98
+            else numbers.choice(["untitled:a", "file://", "x", ""])
+        )
         line = numbers.randrange(lines.get(uri, 3) + 2)
         at = {"line": line, "character": numbers.choice([0, 1, 2, 4, 7, 12, 200])}
         to = {"line": line + numbers.choice([0, 0, 0, 1, 30]), "character": numbers.choice([0, 3, 9])}

@@ -60,6 +60,13 @@ pub(crate) struct LspArgs {
     #[command(flatten)]
     pub(crate) live: LiveArgs,
 
+    /// Do not judge objects by the admission policies in the workspace
+    ///
+    /// Without this option and without --policies, the policies and bindings in files of the workspace are used, with
+    /// the other objects in these files as their parameters.
+    #[arg(long)]
+    pub(crate) ignore_workspace_policies: bool,
+
     /// Use standard input and output, which is the default; editors add it
     #[arg(long)]
     pub(crate) stdio: bool,

@@ -246,7 +246,8 @@ impl Context {
 
     /// Returns the findings about the lifecycles of the definition's fields.
     fn lifecycles(&self, definition: Node<'_>) -> Vec<Problem> {
-        let problem = |note, releases| Problem { note, releases, error: None, advice: None, part: None };
+        let problem =
+            |note, releases| Problem { note, releases, error: None, advice: None, part: None, edits: Vec::new() };
         let mut out: Vec<Problem> =
             entries::faults_of(definition).into_iter().map(|note| problem(note, Vec::new())).collect();
         let asked: Vec<(Version, Release)> =
@@ -292,6 +293,7 @@ impl FileResult {
             if problem.advice.is_some() {
                 finding.advice.clone_from(&problem.advice);
             }
+            finding.edits.clone_from(&problem.edits);
             if let Some(part) = &problem.part {
                 resolver.mark(&mut finding, part.source.clone());
             }

@@ -6,6 +6,7 @@
 
 mod files;
 mod knowledge;
+mod owners;
 mod requests;
 
 use crate::args::{Cli, Command, LspArgs};
@@ -16,7 +17,7 @@ use crate::error::Fatal;
 use crate::validate::live::{Base, Text};
 use clap::{CommandFactory, FromArgMatches};
 pub(crate) use knowledge::Known;
-use kubeshape_input::{Finding, KUSTOMIZATIONS};
+use kubeshape_input::{Finding, KUSTOMIZATIONS, may_define};
 use kubeshape_language::{Encoding, File, Workspace};
 use lsp_server::{Connection, Message, Notification, Response};
 use lsp_types::{
@@ -155,8 +156,8 @@ impl Server {
     }
 
     fn read(&mut self) -> Result<Base, Fatal> {
-        let mut args = self.args.live.clone();
-        args.schemas.extend(self.named.iter().cloned());
+        let mut args = self.args.clone();
+        args.live.schemas.extend(self.named.iter().cloned());
         files::read(&args, self.root.as_deref(), &mut self.workspace)
     }
 
@@ -176,7 +177,7 @@ impl Server {
 
     /// Returns the open files with definitions.
     fn texts(&self) -> Vec<Text> {
-        let has = |file: &File| memchr::memmem::find(file.text().as_str().as_bytes(), files::DEFINITION).is_some();
+        let has = |file: &File| may_define(file.text().as_str().as_bytes());
         let open = self.workspace.files().filter(|(_, file)| file.is_manifest() && has(file));
         let text = |(uri, file): (&str, &File)| {
             let path = files::path(uri).and_then(|path| path.canonicalize().ok());
@@ -273,9 +274,10 @@ impl Server {
             }
             "workspace/didChangeWatchedFiles" => {
                 let Some(params) = read::<DidChangeWatchedFilesParams>(notification) else { return };
-                // The texts of open files are those of the client.
-                let is_closed = |uri: &Uri| self.workspace.file(uri.as_str()).is_none();
-                if params.changes.iter().any(|change| is_closed(&change.uri)) {
+                // The texts of open files are those of the client. Policies judge as they are on disk.
+                let has_policy = |file: &File| files::has_policy(file.text().as_str().as_bytes());
+                let is_read = |uri: &Uri| self.workspace.file(uri.as_str()).is_none_or(has_policy);
+                if params.changes.iter().any(|change| is_read(&change.uri)) {
                     self.next = self.next.max(Some(Next::Disk));
                 }
             }
@@ -304,7 +306,7 @@ impl Server {
 
     fn has_definitions(&self, uri: &str) -> bool {
         let text = self.workspace.file(uri).map(|file| file.text().as_str()).unwrap_or_default();
-        memchr::memmem::find(text.as_bytes(), files::DEFINITION).is_some()
+        may_define(text.as_bytes())
     }
 
     /// Returns the name of a file in findings: relative to the folder of the workspace.

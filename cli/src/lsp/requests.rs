@@ -67,8 +67,12 @@ impl Server {
         match method {
             "textDocument/hover" => {
                 let HoverParams { text_document_position_params: at, .. } = read(params)?;
-                let file = self.file(at.text_document.uri.as_str())?;
-                written(language::hover(file, at.position, encoding, known))
+                let uri = at.text_document.uri.as_str();
+                let mut hover = language::hover(self.file(uri)?, at.position, encoding, known);
+                if let Some(hover) = &mut hover {
+                    language::add_owners(hover, &self.owners(uri, at.position));
+                }
+                written(hover)
             }
             "textDocument/completion" => {
                 let CompletionParams { text_document_position: at, .. } = read(params)?;

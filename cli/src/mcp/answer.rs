@@ -39,9 +39,14 @@ pub(super) fn findings(verdict: &str, findings: &[Finding]) -> String {
 const FORMS: [(usize, usize); 6] = [(usize::MAX, 80), (usize::MAX, 0), (3, 0), (2, 0), (1, 80), (1, 0)];
 
 /// Returns the fields below a pointer within a number of bytes: as many levels as fit, with or without descriptions.
-/// If the first level does not fit, the end says how many fields are missing.
+/// If the first level does not fit, the end says how many fields are missing. Fields of the metadata, which all kinds
+/// have, are shown only if the pointer leads to them.
 pub(super) fn fields(head: &str, fields: &Fields, pointer: &str, bytes: usize) -> String {
-    let inside = |field: &&Field| field.pointer.strip_prefix(pointer).is_some_and(|rest| rest.starts_with('/'));
+    let is_common = |field: &Field| pointer.is_empty() && field.pointer.starts_with("/metadata/");
+    let inside = |field: &&Field| {
+        let is_below = field.pointer.strip_prefix(pointer).is_some_and(|rest| rest.starts_with('/'));
+        is_below && !is_common(field)
+    };
     let all: Vec<&Field> = fields.fields.iter().filter(inside).collect();
     let base = pointer.matches('/').count();
     let depth = |field: &Field| {
@@ -90,7 +95,9 @@ fn line(field: &Field, longest: usize) -> String {
     for (name, value) in &field.facts {
         let _ = write!(out, "; {name}: {value}");
     }
-    if longest > 0 && !field.description.is_empty() {
+    // Every kind has these, with the same descriptions.
+    let is_common = matches!(field.pointer.as_str(), "/apiVersion" | "/kind" | "/metadata");
+    if longest > 0 && !is_common && !field.description.is_empty() {
         let first = field.description.split(". ").next().unwrap_or_default();
         let _ = write!(out, " # {}", first.chars().take(longest).collect::<String>());
     }

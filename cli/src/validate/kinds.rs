@@ -308,7 +308,9 @@ impl Kinds {
             error.versions.sort();
             error.versions.dedup();
         }
-        let names = self.schemas.waiting().map(|(_, kind, _)| kind).chain(error.nearest.iter().map(String::as_str));
+        // The kind itself is no hint: its definition cannot be read, or has other versions.
+        let others = self.schemas.waiting().filter(|(group, kind, _)| (*group, *kind) != (gvk.group(), gvk.kind()));
+        let names = others.map(|(_, kind, _)| kind).chain(error.nearest.iter().map(String::as_str));
         let nearest = if gvk.kind().is_empty() { Vec::new() } else { nearest(gvk.kind(), names) };
         KindError { nearest, ..error }
     }

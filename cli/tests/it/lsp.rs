@@ -302,6 +302,166 @@ fn settings_of_the_folder_and_positions_in_utf_8_are_used() {
     assert_eq!(editor.end(), Some(0));
 }
 
+#[test]
+fn definitions_of_crossplane_and_kro_define_kinds() {
+    let folder = Folder::new();
+    folder.write("xrd.yaml", XRD);
+    folder.write("graph.yaml", GRAPH);
+    let mut editor = Editor::start(&folder, &[]);
+    let tab = "apiVersion: example.org/v1\nkind: XTab\nmetadata: {name: a}\nspec:\n  size: 1\n";
+    assert!(editor.open("a.yaml", tab).is_empty());
+    let wrong = tab.replace("size: 1", "size: big");
+    let found = editor.change("a.yaml", 2, None, &wrong);
+    folder.write("a.yaml", &wrong);
+    let line = "validate --output-format json --schemas xrd.yaml --schemas graph.yaml a.yaml";
+    let mut expected = printed(&folder, &[line]);
+    expected.retain(|finding| finding["input"] == "a.yaml");
+    assert_eq!(data(&found), expected);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let page = editor.at("textDocument/hover", "a.yaml", 4, 3)["contents"]["value"].as_str().unwrap().to_owned();
+    assert!(page.starts_with("**.spec.size** `integer` *required* — XTab example.org/v1\n\nHow large."), "{page}");
+    assert!(page.contains("xrd.yaml:17"), "{page}");
+    let place = editor.at("textDocument/definition", "a.yaml", 4, 3);
+    assert_eq!((&place[0]["uri"], &place[0]["range"]["start"]["line"]), (&editor.uri("xrd.yaml").into(), &16.into()));
+    editor.change("a.yaml", 3, None, &tab.replace("size: 1", ""));
+    let fields = labels(&editor.at("textDocument/completion", "a.yaml", 4, 2));
+    assert!(
+        fields.iter().any(|field| field == "size") && fields.iter().any(|field| field == "crossplane"),
+        "{fields:?}"
+    );
+    // The claim of the definition, and the instance of a graph.
+    let claim = tab.replace("XTab", "Tab").replace("{name: a}", "{name: a, namespace: b}");
+    assert!(editor.change("a.yaml", 4, None, &claim).is_empty());
+    let instance = "apiVersion: kro.run/v1alpha1\nkind: Box\nmetadata: {name: a}\nspec: {sise: 2}\n";
+    let codes = editor.change("a.yaml", 5, None, instance);
+    assert_eq!(codes.iter().map(|found| &found["code"]).collect::<Vec<_>>(), ["KS8102"]);
+    // A definition in the editor counts as it is there.
+    editor.open("xrd.yaml", XRD);
+    editor.change("a.yaml", 6, None, tab);
+    editor.type_in("xrd.yaml", 2, None, &XRD.replace("{type: integer", "{type: string"));
+    let found = editor.diagnostics("a.yaml", 6);
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+#[test]
+fn bounds_that_rules_need_are_edits() {
+    let folder = Folder::new();
+    let mut editor = Editor::start(&folder, &[]);
+    let rule = "self.list.all(a, self.list.all(b, self.list.all(c, a == b || b == c)))";
+    let text = CRD.replace("self.size > 0", &format!("\"{rule}\"")).replace(
+        "              size:",
+        "              list:\n                type: array\n                items: {type: string}\n              size:",
+    );
+    // In front of another document, and behind one.
+    let text = format!("{TAB}---\n{text}---\n{TAB}");
+    let found = editor.open("a.yaml", &text);
+    let found = found.iter().find(|found| found["code"] == "KS3123").unwrap();
+    let asked = serde_json::json!({
+        "textDocument": { "uri": editor.uri("a.yaml") }, "range": found["range"], "context": { "diagnostics": [] },
+    });
+    let actions = editor.request("textDocument/codeAction", &asked);
+    let bounds =
+        actions.as_array().unwrap().iter().find(|action| action["title"].as_str().unwrap().starts_with("Write `max"));
+    let edits = bounds.unwrap()["edit"]["changes"][editor.uri("a.yaml")].as_array().unwrap().clone();
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    for edit in edits.iter().rev() {
+        let (start, end) = (&edit["range"]["start"], &edit["range"]["end"]);
+        assert_eq!(start["line"], end["line"], "{edit}");
+        let at = |position: &Value| position["character"].as_u64().unwrap() as usize;
+        let line = &mut lines[start["line"].as_u64().unwrap() as usize];
+        line.replace_range(at(start)..at(end), edit["newText"].as_str().unwrap());
+    }
+    let fixed = lines.concat();
+    assert!(fixed.contains("                maxItems: "), "{fixed}");
+    let found = editor.change("a.yaml", 2, None, &fixed);
+    assert!(found.iter().all(|found| found["code"] != "KS3123"), "{found:?}\n{fixed}");
+}
+
+const POLICIES: &str = "\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: replicas}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}
+  validations:
+  - {expression: 'has(object.data)', message: no data}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: replicas}
+spec: {policyName: replicas, validationActions: [Deny]}
+";
+
+#[test]
+fn policies_of_the_workspace_judge_objects() {
+    let folder = Folder::new();
+    folder.write("policies/a.yaml", POLICIES);
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n";
+    folder.write("b.yaml", object);
+    let mut editor = Editor::start(&folder, &[]);
+    let found = editor.open("b.yaml", object);
+    let expected = printed(&folder, &["validate --output-format json --policies policies b.yaml"]);
+    assert_eq!(found[0]["code"], "KS8111");
+    assert_eq!(data(&found), expected);
+    let mut editor = Editor::start(&folder, &["--ignore-workspace-policies"]);
+    assert!(editor.open("b.yaml", object).is_empty());
+    // Named policies are used alone.
+    folder.write("other/b.yaml", POLICIES.replace("has(object.data)", "true"));
+    let mut editor = Editor::start(&folder, &["--policies", "other"]);
+    assert!(editor.open("b.yaml", object).is_empty());
+}
+
+#[test]
+fn a_live_object_says_who_owns_a_field() {
+    let folder = Folder::new();
+    let object = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - image: b\n    name: web\n";
+    let live = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  namespace: default\n  managedFields:\n  - manager: helm\n    \
+                operation: Apply\n    apiVersion: v1\n    fieldsType: FieldsV1\n    fieldsV1: {'f:spec': {'f:containers': \
+                {'k:{\"name\":\"web\"}': {'f:image': {}}}}}\nspec:\n  containers:\n  - {name: proxy, image: c}\n  - {name: web, image: b}\n";
+    folder.write("live.yaml", live);
+    let mut editor = Editor::start(&folder, &[]);
+    editor.open("a.yaml", object);
+    let page = |editor: &mut Editor, line| {
+        editor.at("textDocument/hover", "a.yaml", line, 5)["contents"]["value"].as_str().unwrap().to_owned()
+    };
+    let found = page(&mut editor, 5);
+    assert!(found.contains("- owner: `helm (Apply, Helm)`\n"), "{found}");
+    let found = page(&mut editor, 6);
+    assert!(!found.contains("owner"), "{found}");
+    // The text of the editor counts.
+    editor.open("live.yaml", &live.replace("manager: helm", "manager: other"));
+    let found = page(&mut editor, 5);
+    assert!(found.contains("- owner: `other (Apply)`\n"), "{found}");
+}
+
+const XRD: &str = "\
+apiVersion: apiextensions.crossplane.io/v1
+kind: CompositeResourceDefinition
+metadata: {name: xtabs.example.org}
+spec:
+  group: example.org
+  names: {kind: XTab, plural: xtabs}
+  claimNames: {kind: Tab, plural: tabs}
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, required: [size], properties: {
+            size: {type: integer, description: How large.}}}
+";
+const GRAPH: &str = "\
+apiVersion: kro.run/v1alpha1
+kind: ResourceGraphDefinition
+metadata: {name: box}
+spec: {schema: {apiVersion: v1alpha1, kind: Box, spec: {size: integer | default=1}, status: {}}}
+";
+
 /// Numbers that look random, and are the same in every run.
 struct Numbers(u64);
 
@@ -320,8 +480,9 @@ fn real_files() -> Vec<String> {
     let is_plain =
         |text: &String| text.contains("apiVersion") && !text.contains(['\r', '\u{FEFF}']) && !text.contains("{{");
     out.retain(is_plain);
+    out.extend([XRD, GRAPH, POLICIES].map(str::to_owned));
     let Some(folder) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return out };
-    let mut todo = vec![folder.join("crds"), folder.join("objects-versions"), folder.join("policies")];
+    let mut todo = ["crds", "objects-versions", "policies", "suites"].map(|name| folder.join(name)).to_vec();
     let mut paths = Vec::new();
     while let Some(folder) = todo.pop() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {

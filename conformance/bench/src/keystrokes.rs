@@ -12,8 +12,12 @@ const KEYSTROKES: i64 = 300;
 /// The size of the large file, in bytes.
 const LARGE: usize = 1 << 20;
 
-/// `keystrokes [--program KUBESHAPE] [FOLDER]`: in a small file and in one of 1 MB, in a folder with a few definitions or
-/// with those of a folder.
+/// What is in front of the letters in a stream of Deployments, and in a definition.
+const CONTAINER: &str = "- name: web";
+const DESCRIPTION: &str = "description: ";
+
+/// `keystrokes [--program KUBESHAPE] [FOLDER]`: in a small file and in one of 1 MB; in a folder with the definitions of
+/// FOLDER, in a small file and in one of the definitions.
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let flag = arguments.iter().position(|argument| argument == "--program");
     let program = flag.and_then(|at| arguments.get(at + 1)).cloned().unwrap_or_else(|| "kubeshape".to_owned());
@@ -21,12 +25,14 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let folder = arguments.iter().enumerate().find(|(at, _)| !is_value(*at)).map(|(_, folder)| folder.as_str());
     println!("{:24} {:>9} {:>9} {:>9} {:>9} {:>9}", "", "start", "opened", "median", "p99", "memory");
     let (small, large) = (objects(2_000), objects(LARGE));
-    for (name, text, folder) in [("2 kB", &small, None), ("1 MB", &large, None), ("2 kB, definitions", &small, folder)]
-    {
-        if name.ends_with("definitions") && folder.is_none() {
-            continue;
-        }
-        match measure(&program, folder.map(Path::new), text) {
+    let mut cases = vec![("2 kB", &small, None, CONTAINER), ("1 MB", &large, None, CONTAINER)];
+    let definition = folder.and_then(|folder| definition(Path::new(folder)));
+    if let (Some(folder), Some(definition)) = (folder, &definition) {
+        cases.push(("2 kB, definitions", &small, Some(folder), CONTAINER));
+        cases.push(("one of the definitions", definition, Some(folder), DESCRIPTION));
+    }
+    for (name, text, folder, before) in cases {
+        match measure(&program, folder.map(Path::new), text, before) {
             Ok(line) => println!("{name:24} {line}"),
             Err(error) => {
                 eprintln!("{name}: {error}");
@@ -54,10 +60,30 @@ fn objects(bytes: usize) -> String {
     out
 }
 
-fn measure(program: &str, folder: Option<&Path>, text: &str) -> io::Result<String> {
+/// Returns a definition of ordinary size with descriptions.
+fn definition(folder: &Path) -> Option<String> {
+    let texts = super::work::files(folder).into_iter().filter_map(|file| std::fs::read_to_string(file).ok());
+    let is_ordinary = |text: &String| (10_000..40_000).contains(&text.len());
+    texts.filter(is_ordinary).find(|text| place(text, DESCRIPTION).is_some())
+}
+
+/// Returns the line and column behind some characters, in the middle of a text. A letter or nothing follows.
+fn place(text: &str, before: &str) -> Option<(usize, usize)> {
+    let fits = |rest: &str| rest.is_empty() || rest.starts_with(char::is_alphabetic);
+    let column = |line: &str| line.find(before).map(|at| at + before.len()).filter(|at| fits(line.get(*at..).unwrap_or_default()));
+    let all: Vec<(usize, usize)> =
+        text.lines().enumerate().filter_map(|(number, line)| Some((number, column(line)?))).collect();
+    all.get(all.len() / 2).copied()
+}
+
+fn measure(program: &str, folder: Option<&Path>, text: &str, before: &str) -> io::Result<String> {
     let workspace = tempfile::tempdir()?;
     for (number, file) in folder.map(super::work::files).unwrap_or_default().iter().enumerate() {
-        std::fs::copy(file, workspace.path().join(format!("{number}.yaml")))?;
+        let bytes = std::fs::read(file)?;
+        // The definition that is edited is there once.
+        if bytes != text.as_bytes() {
+            std::fs::write(workspace.path().join(format!("{number}.yaml")), bytes)?;
+        }
     }
     let begin = Instant::now();
     let mut server = Server::start(program, workspace.path())?;
@@ -67,11 +93,8 @@ fn measure(program: &str, folder: Option<&Path>, text: &str) -> io::Result<Strin
     server.notify("textDocument/didOpen", &json!({ "textDocument": document }))?;
     server.diagnostics(&uri, 0)?;
     let opened = begin.elapsed();
-    // In the middle, in the name of a container.
-    let middle = text.lines().count() / 2;
-    let line = text.lines().take(middle).filter(|line| line.contains("- name: web")).count();
-    let line = text.lines().enumerate().filter(|(_, text)| text.contains("- name: web")).nth(line.saturating_sub(1));
-    let at = json!({ "line": line.map_or(0, |(line, _)| line), "character": 15 });
+    let (line, character) = place(text, before).unwrap_or_default();
+    let at = json!({ "line": line, "character": character });
     let mut times = Vec::new();
     for version in 1..=KEYSTROKES {
         let change = json!({ "range": { "start": at, "end": at }, "text": "x" });

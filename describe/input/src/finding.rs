@@ -1,6 +1,7 @@
 //! Findings: errors, warnings and losses with everything that users need to know about them.
 
 use crate::{Code, Excerpt, NoteKind, Place};
+use kubeshape_yaml::edit::Edit;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use std::fmt;
 use std::ops::Range;
@@ -100,6 +101,8 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// What to do, if it can be more specific than the help of the code.
     pub advice: Option<String>,
+    /// The edits of the input that do what the advice says, sorted by position. They are not serialized.
+    pub edits: Vec<Edit>,
 }
 
 impl Finding {
@@ -120,6 +123,7 @@ impl Finding {
             exact: None,
             notes: Vec::new(),
             advice: None,
+            edits: Vec::new(),
         }
     }
 

@@ -52,6 +52,7 @@ mod unpack;
 pub use build::{BuildFile, KUSTOMIZATIONS, listed};
 pub use capped::{Capped, MOST_OF_A_CODE};
 pub use content::{Content, describe, skipped};
+pub use derive::may_define;
 pub use document::{Document, DocumentRef};
 pub use finding::{Finding, Shape};
 pub use lines::{Excerpt, Lines, Place};

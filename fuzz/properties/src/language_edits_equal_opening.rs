@@ -83,6 +83,9 @@ fn questions(workspace: &Workspace, uri: &str, at: Position, encoding: Encoding,
     }
     workspace.definition(uri, at, &mut Reading, |_| None);
     workspace.references(uri, at, true);
+    if let Some(live) = workspace.live(uri, at) {
+        assert!(live.named.is_object);
+    }
     if let Ok(edit) = workspace.rename(uri, at, "other") {
         assert!(edit.changes.is_some_and(|changes| !changes.is_empty()));
     }

@@ -285,7 +285,7 @@ fn text<'a>(node: Node<'a>, member: &str) -> &'a str {
 }
 
 fn always(note: Note<'static>) -> Problem {
-    Problem { note, releases: Vec::new(), error: None, advice: None, part: None }
+    Problem { note, releases: Vec::new(), error: None, advice: None, part: None, edits: Vec::new() }
 }
 
 /// The problems of several releases, without duplicates.
@@ -319,7 +319,14 @@ impl Findings {
                 let at = if is_exact { place::of(error, start) } else { start.index() };
                 let note = Note::new(code::of(error), at, brief(error));
                 let error = Some(error.clone());
-                self.problems.push(Problem { note, releases: vec![release], error, advice: None, part: None });
+                self.problems.push(Problem {
+                    note,
+                    releases: vec![release],
+                    error,
+                    advice: None,
+                    part: None,
+                    edits: Vec::new(),
+                });
             }
             *turn += 1;
         }
@@ -335,7 +342,14 @@ impl Findings {
             return;
         }
         known.push(self.problems.len());
-        self.problems.push(Problem { note, releases: vec![release], error: None, advice: None, part: None });
+        self.problems.push(Problem {
+            note,
+            releases: vec![release],
+            error: None,
+            advice: None,
+            part: None,
+            edits: Vec::new(),
+        });
     }
 
     fn answer(&self, release: Release) -> Answer {

@@ -1,5 +1,6 @@
 //! Advice about rules that cost too much.
 
+use crate::fix::{Edit, Entries, write_bound};
 use crate::{Part, Problem};
 use kubeshape_schema::{Bump, Code};
 use kubeshape_validate::crd::{Bound, Definition, Diagnosis, Expensive, Obstacle, diagnose_costs};
@@ -21,13 +22,17 @@ pub(crate) fn advise(problems: &mut [Problem], definition: &Definition<'_>, docu
         newest = newest.max(problem.releases.iter().max().copied());
     }
     let Some(release) = newest.filter(|_| count <= MOST) else { return };
+    let entries = document.root().map(Entries::of);
     for diagnosis in diagnose_costs(&definition.prepare_for_create(release, arena), release) {
         let inside = |path: &str| path.strip_prefix(&diagnosis.path).is_some_and(|rest| !rest.starts_with('['));
+        let bounds = diagnosis.bounds.as_deref().unwrap_or_default();
+        let edits = entries.as_ref().and_then(|entries| written(bounds, document, entries)).unwrap_or_default();
         let mut is_first = true;
         for problem in problems.iter_mut().filter(about_costs) {
             let Some(error) = problem.error.as_ref().filter(|error| inside(&error.path)) else { continue };
             let expensive = diagnosis.expensive.iter().find(|expensive| expensive.cost.path == error.path);
             problem.advice = advice(&diagnosis, expensive, is_first);
+            problem.edits.clone_from(&edits);
             is_first = false;
             let node = document.node(problem.note.at);
             if let (Some(call), true) = (expensive.and_then(endless), node.as_str().is_some()) {
@@ -38,6 +43,18 @@ pub(crate) fn advise(problems: &mut [Problem], definition: &Definition<'_>, docu
             }
         }
     }
+}
+
+/// Returns the edits that write bounds; `None` if the layout does not allow one of them.
+fn written(bounds: &[Bound], document: Document<'_>, entries: &Entries) -> Option<Vec<Edit>> {
+    let mut out = Vec::new();
+    for bound in bounds {
+        let schema = document.node(bound.at);
+        let edit = write_bound(schema, bound.keyword.name(), bound.value).filter(|_| entries.is_own(schema))?;
+        out.push(edit);
+    }
+    out.sort_by_key(|edit| edit.range.start);
+    entries.are_free(&out).then_some(out)
 }
 
 /// Returns advice about the error at a path; `None` if no bound helps.

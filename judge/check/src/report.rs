@@ -1,6 +1,7 @@
 //! Reports of the releases' answers.
 
 use crate::Releases;
+use crate::fix::Edit;
 use kubeshape_discovery::CustomResource;
 use kubeshape_schema::field::Error;
 use kubeshape_schema::{Note, NoteKind, runs};
@@ -22,6 +23,9 @@ pub struct Problem {
     pub advice: Option<String>,
     /// The invalid part of an expression, if known.
     pub part: Option<Part>,
+    /// The edits of the input that write what the advice proposes, sorted by position. A server may refuse objects
+    /// afterwards that it accepted before, so they are for people to choose.
+    pub edits: Vec<Edit>,
 }
 
 /// The invalid part of an expression.

@@ -1,6 +1,6 @@
 //! Edits that a client offers.
 
-use crate::{Encoding, File, Knowledge, diagnostics, place};
+use crate::{Edit, Encoding, File, Knowledge, diagnostics, place};
 use kubeshape_input::{Code, Finding};
 use kubeshape_schema::nearest;
 use kubeshape_yaml::Node;
@@ -31,6 +31,9 @@ pub fn actions<K: Knowledge>(
             let edit = TextEdit { range: file.text().range(span, encoding), new_text: text };
             out.push(quick_fix(title, uri, vec![edit], Some(&diagnostic)));
         }
+        if file.masked.is_none() && !finding.edits.is_empty() {
+            out.push(quick_fix(proposed(finding), uri, edits(file, &finding.edits, 0, encoding), Some(&diagnostic)));
+        }
         if !explained.contains(&finding.code) {
             explained.push(finding.code);
             out.push(explain(finding.code, &diagnostic));
@@ -38,6 +41,23 @@ pub fn actions<K: Knowledge>(
     }
     out.extend(fixes(file, uri, range, encoding, knowledge));
     out
+}
+
+/// Returns the title of the edits that a finding proposes: what they write.
+fn proposed(finding: &Finding) -> String {
+    let written: Vec<&str> =
+        finding.edits.iter().map(|edit| edit.text.trim_matches([' ', '\r', '\n', ','])).take(3).collect();
+    let more = if finding.edits.len() > written.len() { ", …" } else { "" };
+    format!("Write `{}`{more}", written.join("`, `"))
+}
+
+/// Returns edits of a text that begins at a byte of the file.
+fn edits(file: &File, edits: &[Edit], start: usize, encoding: Encoding) -> Vec<TextEdit> {
+    let moved = |edit: &Edit| {
+        let span = edit.range.start + start..edit.range.end + start;
+        TextEdit { range: file.text().range(span, encoding), new_text: edit.text.clone() }
+    };
+    edits.iter().map(moved).collect()
 }
 
 fn quick_fix(title: String, uri: &Uri, edits: Vec<TextEdit>, diagnostic: Option<&Diagnostic>) -> CodeAction {
@@ -128,19 +148,16 @@ fn fixes<K: Knowledge>(
         return None;
     }
     let (from, to) = (file.text().offset(range.start, encoding), file.text().offset(range.end, encoding));
-    let mut edits = Vec::new();
+    let mut out = Vec::new();
     for part in file.parts().iter().filter(|part| part.range.start <= to && from < part.range.end) {
         let text = file.source().get(part.range.clone()).unwrap_or_default();
-        for edit in knowledge.fixes(&file.name, text) {
-            let span = edit.range.start + part.range.start..edit.range.end + part.range.start;
-            edits.push(TextEdit { range: file.text().range(span, encoding), new_text: edit.text });
-        }
+        out.extend(edits(file, &knowledge.fixes(&file.name, text), part.range.start, encoding));
     }
-    if edits.is_empty() {
+    if out.is_empty() {
         return None;
     }
-    let s = if edits.len() == 1 { "" } else { "s" };
-    let mut action = quick_fix(format!("Fix as `kubeshape check --fix` ({} edit{s})", edits.len()), uri, edits, None);
+    let s = if out.len() == 1 { "" } else { "s" };
+    let mut action = quick_fix(format!("Fix as `kubeshape check --fix` ({} edit{s})", out.len()), uri, out, None);
     action.kind = Some(CodeActionKind::SOURCE_FIX_ALL);
     Some(action)
 }

@@ -8,6 +8,9 @@ use std::fmt::Write;
 /// The maximum size of a page, in bytes.
 const MOST: usize = 16 << 10;
 
+/// The maximum number of owners on a page.
+const MOST_OWNERS: usize = 20;
+
 /// Returns what is known of the field at a position.
 pub fn hover<K: Knowledge>(file: &File, position: Position, encoding: Encoding, knowledge: &mut K) -> Option<Hover> {
     let offset = file.text().offset(position, encoding);
@@ -32,6 +35,14 @@ pub fn hover<K: Knowledge>(file: &File, position: Position, encoding: Encoding, 
     let value = page(&described, &format!("{kind} {api_version}"));
     let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
     Some(Hover { contents, range: span.map(|span| file.text().range(span, encoding)) })
+}
+
+/// Adds to a page who owns the field in a live object.
+pub fn add_owners(hover: &mut Hover, owners: &[String]) {
+    let HoverContents::Markup(page) = &mut hover.contents else { return };
+    for owner in owners.iter().take(MOST_OWNERS) {
+        let _ = writeln!(page.value, "- owner: {}", code(owner));
+    }
 }
 
 /// Returns a page about a field.

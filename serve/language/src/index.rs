@@ -55,6 +55,8 @@ pub struct Named {
     pub name: String,
     /// Whether it is the object itself, and not a reference to it.
     pub is_object: bool,
+    /// Whether it is an object with managed fields, as a server returns it.
+    pub is_live: bool,
     /// The keys of its data, and the names of its ports.
     pub keys: Vec<String>,
     /// Where the name is.
@@ -112,6 +114,7 @@ pub(crate) fn names(document: &Document) -> Vec<Named> {
                 namespace: namespace.clone(),
                 name: name.text().to_owned(),
                 is_object: true,
+                is_live: metadata.is_some_and(|metadata| metadata.get("managedFields").is_some()),
                 keys: keys(object),
                 span: name.span(),
             });
@@ -159,6 +162,7 @@ fn references(node: Node<'_>, namespace: &str, steps: &mut Vec<Step>, out: &mut 
                 namespace: own.to_owned(),
                 name: value.text().to_owned(),
                 is_object: false,
+                is_live: false,
                 keys: Vec::new(),
                 span: value.span(),
             });

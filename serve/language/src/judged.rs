@@ -53,9 +53,12 @@ impl Shift {
         if let Some(place) = &mut finding.place {
             *place = Place { line: place.line + self.lines, ..*place };
         }
+        let moved = |at: usize| (at + self.bytes.0).saturating_sub(self.bytes.1);
         if let Some(span) = &mut finding.span {
-            let moved = |at: usize| (at + self.bytes.0).saturating_sub(self.bytes.1);
             *span = moved(span.start)..moved(span.end);
+        }
+        for edit in &mut finding.edits {
+            edit.range = moved(edit.range.start)..moved(edit.range.end);
         }
         finding
     }

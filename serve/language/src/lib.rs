@@ -59,7 +59,7 @@ pub use diagnostics::diagnostic;
 pub use fields::{Declared, Fields};
 pub use file::File;
 pub use hints::hints;
-pub use hover::hover;
+pub use hover::{add_owners, hover};
 pub use index::Named;
 pub use judged::Judged;
 pub use modeline::modeline;
@@ -68,7 +68,7 @@ pub use parts::parts;
 pub use symbols::symbols;
 pub use template::{Masked, mask};
 pub use text::{Encoding, Text};
-pub use workspace::Workspace;
+pub use workspace::{Live, Workspace};
 
 pub use kubeshape_yaml::edit::Edit;
 

@@ -8,6 +8,19 @@ use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::Arc;
 
+/// Where the live object of an object is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Live {
+    /// The URI of the file that has it.
+    pub uri: String,
+    /// The name of both.
+    pub named: Named,
+    /// The text with the object of the position.
+    pub text: String,
+    /// The steps from the object to the position.
+    pub steps: Vec<Step>,
+}
+
 /// The files of a workspace: open ones with their texts, the others with the names in them.
 #[derive(Debug, Default)]
 pub struct Workspace {
@@ -105,6 +118,31 @@ impl Workspace {
         let offset = file.text().offset(position, self.encoding);
         let found = file.names().into_iter().find(|(_, span)| span.start <= offset && offset <= span.end)?;
         Some((found.0, file.text().range(found.1, self.encoding)))
+    }
+
+    /// Returns the live object of the object at a position: one of the same name that has managed fields. `None` if the
+    /// files have none, or if the position is not in an object.
+    pub fn live(&self, uri: &str, position: Position) -> Option<Live> {
+        let file = self.open.get(uri)?;
+        let offset = file.text().offset(position, self.encoding);
+        let part = file.part_at(offset)?;
+        let documents = file.documents(part);
+        let found = documents.documents.iter().rev().find_map(|document| place(document, offset - part.range.start))?;
+        let span = found.object.span();
+        let is_own = |named: &&Named| named.is_object && span.start <= named.span.start && named.span.end <= span.end;
+        let named = documents.names.iter().find(is_own)?;
+        let is_live = |other: &Named| other.is_live && named.is_same(other);
+        let has = |file: &File| file.names().iter().any(|(named, _)| is_live(named));
+        let uri = if named.is_live {
+            uri
+        } else {
+            let open = self.open.iter().filter(|(_, file)| has(file)).map(|(uri, _)| uri);
+            let closed = self.closed.iter().filter(|(uri, _)| !self.open.contains_key(*uri));
+            let closed = closed.filter(|(_, names)| names.iter().any(|(named, _)| is_live(named))).map(|(uri, _)| uri);
+            open.chain(closed).next()?
+        };
+        let text = file.source().get(part.range.clone())?.to_owned();
+        Some(Live { uri: uri.to_owned(), named: named.clone(), text, steps: found.steps })
     }
 
     /// Returns where the object is to which a name refers, or where a field or kind is declared. `locate` returns the

@@ -2,6 +2,7 @@
 //! over.
 //!
 //! - [`Ownership`] says who owns the fields of a live object, by tool, and which owners are stale.
+//! - [`owners_at`] says who owns one field.
 //! - [`Plan`] says what an apply of a set of configurations would do, with conflicts in the words of the [tool](Style).
 //! - [`hand_over`] computes the smallest patch of `metadata.managedFields` that gives fields to another manager,
 //!   releases them, or does what client-go's `csaupgrade` does; and proves it by simulation.
@@ -12,6 +13,7 @@
 //! Everything is a pure function of its inputs.
 
 mod applies;
+mod at;
 mod engine;
 mod fields;
 mod hand_over;
@@ -28,6 +30,7 @@ mod value;
 mod words;
 
 pub use applies::{Apply, by_applies};
+pub use at::{FieldOwner, Step, owners_at};
 pub use engine::{Change, ChangeKind};
 pub use hand_over::{Goal, HandOver, HandOverError, Moved, hand_over};
 pub use name::Name;

@@ -17,6 +17,21 @@ mod simple;
 use kubeshape_structural::read::expand_list;
 use kubeshape_yaml::{Added, Addition, Document, Kind, Limits, Node, Stream, Tape};
 
+/// The words of which a text with definitions has at least one: `CustomResourceDefinition` and the kinds above.
+const WORDS: [&[u8]; 2] = [b"ResourceDefinition", b"ResourceGraphDefinition"];
+
+/// Returns whether a text may define kinds: by CustomResourceDefinitions, or by definitions of which Crossplane or kro
+/// makes them. Looks for words only.
+///
+/// # Example
+/// ```
+/// assert!(kubeshape_input::may_define(b"kind: CompositeResourceDefinition\n"));
+/// assert!(!kubeshape_input::may_define(b"kind: Deployment\n"));
+/// ```
+pub fn may_define(text: &[u8]) -> bool {
+    WORDS.iter().any(|word| memchr::memmem::find(text, word).is_some())
+}
+
 /// The results may have this many times the nodes of the document, and [`FREE`] more.
 const TIMES: usize = 16;
 const FREE: usize = 1 << 16;

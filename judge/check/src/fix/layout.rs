@@ -141,10 +141,26 @@ fn end_of_line(text: &str, end: usize) -> Option<usize> {
 
 /// Writes `type` as the first member of a mapping, before the first member that remains.
 pub(super) fn write_type(schema: Node<'_>, ty: &str, gone: &BTreeSet<u32>) -> Option<Edit> {
+    let (first, _) = schema.pairs().find(|(key, _)| !gone.contains(&key.index()))?;
+    write_before(schema, first, "type", ty)
+}
+
+/// Writes a number as a member of a schema: in place of the one that is there, or before the first member that follows
+/// it in the order of the alphabet, as generators write them.
+pub(crate) fn write_bound(schema: Node<'_>, name: &str, value: i64) -> Option<Edit> {
+    if let Some(old) = schema.get(name) {
+        let is_own = !old.entry().flags.has(Flags::ALIASED);
+        return is_own.then(|| Edit { range: old.span(), text: value.to_string() });
+    }
+    let next = schema.pairs().find(|(key, _)| key.text() > name).or_else(|| schema.pairs().next());
+    write_before(schema, next?.0, name, &value.to_string())
+}
+
+/// Writes a member of a mapping before another one.
+fn write_before(schema: Node<'_>, next: Node<'_>, name: &str, value: &str) -> Option<Edit> {
     let document = schema.document();
     let text = document.source();
-    let (first, _) = schema.pairs().find(|(key, _)| !gone.contains(&key.index()))?;
-    let at = first.span().start;
+    let at = next.span().start;
     let insert = |text: String| Some(Edit { range: at..at, text });
     if text.as_bytes().get(schema.span().start) == Some(&b'{') {
         let is_json = document.is_json() || text.as_bytes().get(at) == Some(&b'"');
@@ -156,7 +172,11 @@ pub(super) fn write_type(schema: Node<'_>, ty: &str, gone: &BTreeSet<u32>) -> Op
         } else {
             " ".to_owned()
         };
-        return insert(if is_json { format!("\"type\": \"{ty}\",{gap}") } else { format!("type: {ty},{gap}") });
+        return insert(match is_json {
+            true if value.bytes().all(|byte| byte.is_ascii_digit()) => format!("\"{name}\": {value},{gap}"),
+            true => format!("\"{name}\": \"{value}\",{gap}"),
+            false => format!("{name}: {value},{gap}"),
+        });
     }
     let line = start_of_line(text, at);
     let lead = text.get(line..at)?;
@@ -164,7 +184,7 @@ pub(super) fn write_type(schema: Node<'_>, ty: &str, gone: &BTreeSet<u32>) -> Op
         return None;
     }
     let end = at + text.get(at..)?.find('\n').map_or(0, |newline| newline + 1);
-    insert(format!("type: {ty}{}{}", newline(text, end), " ".repeat(lead.len())))
+    insert(format!("{name}: {value}{}{}", newline(text, end), " ".repeat(lead.len())))
 }
 
 /// Returns the line break before an offset.

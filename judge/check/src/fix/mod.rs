@@ -55,6 +55,7 @@ pub(crate) use entry::Entries;
 use kubeshape_schema::Code;
 use kubeshape_schema::field::ErrorType;
 use kubeshape_yaml::{Kind, Node};
+pub(crate) use layout::write_bound;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub use diff::diff;

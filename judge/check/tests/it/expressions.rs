@@ -194,3 +194,30 @@ fn bounds_of_names_are_used_only_with_all_others() {
     let found = advice(names, &open, rule);
     assert!(found.contains("maxLength: ") && found.contains("at .metadata."), "{found}");
 }
+
+#[test]
+fn bounds_that_suffice_are_edits_at_their_schemas() {
+    let rule = "self.list.all(a, self.list.all(b, self.list.all(c, a == b || b == c)))";
+    let block = definition(&format!(
+        "type: object\nproperties:\n  spec:\n    type: object\n    properties:\n      list: # names\n        description: d\n        \
+         type: array\n        items:\n          type: string\n    x-kubernetes-validations:\n    - rule: {rule}\n"
+    ));
+    let flow = definition(&format!(
+        "type: object\nproperties:\n  spec:\n    type: object\n    properties: {{list: {{type: array, items: {{type: string, \
+         maxLength: 1000000}}}}}}\n    x-kubernetes-validations:\n    - rule: {rule}\n"
+    ));
+    for (text, expected) in [(&block, "        maxItems: "), (&flow, "{maxItems: ")] {
+        let found = problems(text, "1.36");
+        let edits = &found.iter().find(|problem| !problem.edits.is_empty()).expect("edits").edits;
+        let fixed = kubeshape_check::fix::apply(text, edits);
+        assert!(fixed.contains(expected), "{fixed}");
+        let left: Vec<Problem> = problems(&fixed, "1.36").into_iter().filter(Problem::is_error).collect();
+        assert!(left.is_empty(), "{left:?}\n{fixed}");
+    }
+    // What an alias repeats elsewhere is not edited.
+    let aliased = definition(&format!(
+        "type: object\nproperties:\n  other: &list {{type: array, items: {{type: string}}}}\n  spec:\n    type: object\n    \
+         properties: {{list: *list}}\n    x-kubernetes-validations:\n    - rule: {rule}\n"
+    ));
+    assert!(problems(&aliased, "1.36").iter().all(|problem| problem.edits.is_empty()));
+}
