@@ -70,7 +70,9 @@ fn definition(folder: &Path) -> Option<String> {
 /// Returns the line and column behind some characters, in the middle of a text. A letter or nothing follows.
 fn place(text: &str, before: &str) -> Option<(usize, usize)> {
     let fits = |rest: &str| rest.is_empty() || rest.starts_with(char::is_alphabetic);
-    let column = |line: &str| line.find(before).map(|at| at + before.len()).filter(|at| fits(line.get(*at..).unwrap_or_default()));
+    let column = |line: &str| {
+        line.find(before).map(|at| at + before.len()).filter(|at| fits(line.get(*at..).unwrap_or_default()))
+    };
     let all: Vec<(usize, usize)> =
         text.lines().enumerate().filter_map(|(number, line)| Some((number, column(line)?))).collect();
     all.get(all.len() / 2).copied()
