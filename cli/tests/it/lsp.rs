@@ -326,7 +326,7 @@ fn definitions_of_crossplane_and_kro_define_kinds() {
     editor.change("a.yaml", 3, None, &tab.replace("size: 1", ""));
     let fields = labels(&editor.at("textDocument/completion", "a.yaml", 4, 2));
     assert!(
-        fields.iter().any(|field| field == "size") && fields.iter().any(|field| field == "crossplane"),
+        fields.iter().any(|field| field == "size") && fields.iter().any(|field| field == "compositionRef"),
         "{fields:?}"
     );
     // The claim of the definition, and the instance of a graph.
