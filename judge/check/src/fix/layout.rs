@@ -172,11 +172,10 @@ fn write_before(schema: Node<'_>, next: Node<'_>, name: &str, value: &str) -> Op
         } else {
             " ".to_owned()
         };
-        return insert(match is_json {
-            true if value.bytes().all(|byte| byte.is_ascii_digit()) => format!("\"{name}\": {value},{gap}"),
-            true => format!("\"{name}\": \"{value}\",{gap}"),
-            false => format!("{name}: {value},{gap}"),
-        });
+        let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
+        let around = if is_json { "\"" } else { "" };
+        let around_value = if is_json && !is_number { "\"" } else { "" };
+        return insert(format!("{around}{name}{around}: {around_value}{value}{around_value},{gap}"));
     }
     let line = start_of_line(text, at);
     let lead = text.get(line..at)?;
