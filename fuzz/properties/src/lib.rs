@@ -42,6 +42,7 @@ properties! {
     cache_records_and_mappers_are_total
     cel_checked_expressions_keep_their_types
     cel_parse_check_evaluate_within_limits
+    cel_words_are_bounded_and_the_same
     crd_accepted_converts_to_every_shape
     crd_fixes_change_no_verdict
     crd_normal_form_stays_structural

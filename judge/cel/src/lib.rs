@@ -48,6 +48,7 @@ mod schema;
 mod types;
 mod value;
 mod variables;
+mod words;
 
 pub use cost::{Range, Sizes, UnknownSizes};
 pub use data::Data;
@@ -65,3 +66,4 @@ pub use schema::{DeclType, declares_metadata, escape};
 pub use types::Type;
 pub use value::{Entries, Key, List, Map, Object, Text, Timestamp, Typed, Value};
 pub use variables::NeedsSchema;
+pub use words::words;

@@ -6,6 +6,7 @@ mod keys;
 mod messages;
 mod syntax_errors;
 mod typed;
+mod words;
 
 use kubeshape_cel::{Data, Env, Release, RuleEnv, Type, Value};
 use kubeshape_schema::{Property, Schema, Type as SchemaType};
