@@ -228,6 +228,7 @@ fn of_rule(about: &str, rule: &Rule, known: &Value) -> Value {
         "message": rule.message,
         "messageExpression": rule.message_expression,
         "reason": rule.reason,
+        "words": rule.words,
         "share": cost.and_then(|cost| cost["share"].as_f64()).map(percent),
     })
 }

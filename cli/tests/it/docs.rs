@@ -177,6 +177,7 @@ fn missing(section: &str, field: &Field, kind: &Kind) -> Vec<String> {
     assert_eq!(field.rules.len(), field.facts.iter().filter(|(name, _)| name == RULE).count());
     for rule in field.rules.iter().chain(&field.each_rules) {
         expect("rule", &rule.rule);
+        expect("words", &rule.words);
         expect("message", &rule.message);
         expect("message expression", &rule.message_expression);
     }

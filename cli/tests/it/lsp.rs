@@ -165,7 +165,10 @@ fn hover_and_definition_lead_to_the_schema() {
     assert!(page.starts_with("**.spec.size** `integer` *required* — Tab example.com/v1\n\nHow large it is."), "{page}");
     assert_eq!(hover["range"]["start"], serde_json::json!({ "line": 4, "character": 2 }));
     let page = editor.at("textDocument/hover", "a.yaml", 3, 1)["contents"]["value"].as_str().unwrap().to_owned();
-    assert!(page.contains("- rule `self.size > 0`: must be positive (cost "), "{page}");
+    assert!(
+        page.contains("- rule `self.size > 0`: `size` must be more than 0. Message: must be positive (cost "),
+        "{page}"
+    );
     let found = editor.at("textDocument/definition", "a.yaml", 4, 4);
     assert_eq!(found[0]["uri"], editor.uri("crds/tabs.yaml").as_str(), "{found}");
     assert_eq!(found[0]["range"]["start"]["line"], 21);

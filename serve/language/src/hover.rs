@@ -68,8 +68,13 @@ fn page(field: &Value, kind: &str) -> String {
         if !text("about").is_empty() {
             let _ = write!(out, " for {}", text("about"));
         }
-        if !text("message").is_empty() {
-            let _ = write!(out, ": {}", text("message"));
+        let words = kubeshape_cel::words(text("rule")).unwrap_or_default();
+        let message = text("message");
+        if !words.is_empty() {
+            let _ = write!(out, ": {words}");
+        }
+        if !message.is_empty() {
+            let _ = write!(out, "{}{message}", if words.is_empty() { ": " } else { " Message: " });
         }
         if let (Some(total), Some(limit)) = (rule["cost"]["total"].as_u64(), rule["cost"]["limit"].as_u64()) {
             let _ = write!(out, " (cost {total} of {limit})");
@@ -82,7 +87,7 @@ fn page(field: &Value, kind: &str) -> String {
         }
     }
     for loss in field["losses"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        let _ = writeln!(out, "- OpenAPI v2: {loss}");
+        let _ = writeln!(out, "- lost: {loss}");
     }
     let declared = &field["declared"];
     if let (Some(input), Some(line)) = (declared["input"].as_str(), declared["line"].as_u64()) {

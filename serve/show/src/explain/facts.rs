@@ -49,6 +49,8 @@ pub struct Rule {
     pub message_expression: String,
     /// The reason in the error: `FieldValueInvalid`, `FieldValueForbidden` and others.
     pub reason: String,
+    /// What the expression demands, in plain English ([`kubeshape_cel::words`]); empty if it has no sure words.
+    pub words: String,
 }
 
 /// Returns the rules of a schema, in its order.
@@ -70,6 +72,7 @@ pub fn rules(schema: Value<'_>) -> Vec<Rule> {
             message: own("message"),
             message_expression: own("messageExpression"),
             reason: own("reason"),
+            words: kubeshape_cel::words(text(*rule, "rule")).unwrap_or_default(),
         }
     };
     items(schema, "x-kubernetes-validations").iter().map(read).collect()
