@@ -9,12 +9,8 @@ mod advice;
 mod data;
 mod descriptors;
 mod event;
+mod explorer;
 mod finding;
-/// Returns the web application that browsers get.
-fn explorer() -> Pages {
-    Pages::new(kubeshape_explorer::FILES.iter().map(|file| (file.path, file.content_type, file.bytes)))
-}
-
 #[cfg(test)]
 mod guide;
 mod hub;
@@ -38,8 +34,8 @@ use kubeshape_schema::Level;
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator, Profiles};
 use kubeshape_server::http::Http;
 use kubeshape_server::{
-    AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, LoopbackHooks, ManualClock, Metrics, Pages, Readiness,
-    Server, Snapshot, Store, StoreOptions, Tags,
+    AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, LoopbackHooks, ManualClock, Metrics, Readiness, Server,
+    Snapshot, Store, StoreOptions, Tags,
 };
 use log::Log;
 use plan::Plan;
@@ -193,7 +189,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         emulation: plan.emulation,
         v2_without_custom_resources: Some(of_base),
         objects: objects.clone(),
-        pages: args.has_extensions().then(|| Arc::new(explorer())),
+        pages: args.has_extensions().then(|| Arc::new(explorer::pages())),
     };
     let limits = Limits {
         connections: descriptors::connections(args.max_connections as usize),

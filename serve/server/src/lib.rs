@@ -29,7 +29,7 @@ pub use body::Tags;
 pub use document::{Document, Sizes};
 pub use etcd::Etcd;
 pub use features::{Emulation, EmulationError, Features};
-pub use http::pages::Pages;
+pub use http::pages::{Pages, View, Views};
 pub use kubeshape_input::Finding;
 pub use limit::Limits;
 pub use listen::{Ended, Endpoint, Listener, Server, Tls, TlsError};

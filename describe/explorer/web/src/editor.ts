@@ -21,7 +21,11 @@ const highlight = HighlightStyle.define([
 
 const theme = EditorView.theme({
   "&": { height: "100%", fontSize: "13px", color: "var(--text)", background: "var(--surface)" },
-  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  // An outline would be behind the gutters.
+  "&.cm-focused": { outline: "none" },
+  "&.cm-focused::after": {
+    content: '""', position: "absolute", inset: "0", border: "2px solid var(--accent)", pointerEvents: "none", zIndex: "300",
+  },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
   ".cm-gutters": { background: "var(--surface)", color: "var(--muted)", border: "none", paddingInline: "4px" },
   ".cm-activeLine": { background: "var(--hover)" },

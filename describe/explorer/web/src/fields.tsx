@@ -54,8 +54,9 @@ export function FieldDetail({ detail, onPath }: { detail: Detail; onPath: (path:
           {detail.rules.map((rule) => (
             <div class="card rule">
               {rule.about && <p class="muted small">For {rule.about}</p>}
+              {rule.words && <div data-rule-words><Text text={rule.words} /></div>}
               <pre><code>{rule.rule}</code></pre>
-              {(rule.message ?? rule.messageExpression) && <p>{rule.message ?? <code>{rule.messageExpression}</code>}</p>}
+              {(rule.message ?? rule.messageExpression) && <p><span class="muted">Message:</span> {rule.message ?? <code>{rule.messageExpression}</code>}</p>}
               {rule.cost && (
                 <>
                   <Bar share={rule.cost.share} />
@@ -74,7 +75,7 @@ export function FieldDetail({ detail, onPath }: { detail: Detail; onPath: (path:
         <section>
           <h3>Schema</h3>
           <dl class="facts">
-            {detail.facts.filter(([fact]) => fact !== "rule" || detail.rules.length === 0).map(([fact, text]) => (
+            {detail.facts.filter(([fact]) => !/^rule( in words)?$/.test(fact) || detail.rules.length === 0).map(([fact, text]) => (
               <div data-fact={fact}><dt>{fact}</dt><dd>{text}</dd></div>
             ))}
           </dl>

@@ -19,6 +19,8 @@ export type Cost = { each: number; times: number; total: number; limit: number; 
 export type Rule = {
   /** What the rule is about, if it is not the field itself: each item of it. */
   about: string;
+  /** What the rule demands, in English; null if it has no sure words. */
+  words: string | null;
   rule: string | null; message: string | null; messageExpression: string | null; reason: string | null; cost: Cost | null;
 };
 export type Detail = {

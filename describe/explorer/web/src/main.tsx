@@ -29,49 +29,65 @@ const written = ({ view, apiVersion, kind, path }: Place) =>
 
 type Index = {
   kinds: Kind[]; inputs: { name: string; file: string }[];
-  /** Where a server has the index of its OpenAPI documents, instead of prepared kinds. */
-  openapi?: string;
+  /** Where a server has the list of its kinds, instead of this one. */
+  served?: string;
 };
 
-/** What a site has prepared: kinds and their fields. Without one, all of it comes from the worker. */
-const site: Promise<Index> = fetch(new URL("data/index.json", import.meta.url))
+const index = (name: string): Promise<Index> => fetch(new URL(`data/${name}`, import.meta.url))
   .then((response) => (response.ok ? response.json() : undefined)).catch(() => undefined)
-  .then((index?: Index) => index ?? { kinds: [], inputs: [] });
+  .then((found?: Index) => found ?? { kinds: [], inputs: [] });
+
+/** What a site or a server has prepared: kinds and their fields. Without one, all of it comes from the worker. */
+const site: Promise<Index> = index("index.json").then((found) => (found.served ? index(found.served) : found));
 
 const prepared = new Map<string, Promise<unknown>>();
 const given = new Map<string, Promise<void>>();
 
-const file = (name: string) => fetch(new URL(`data/${name}`, import.meta.url));
+/** Reads a file of the site, or a document of the server. */
+const file = async (name: string) => {
+  const response = await fetch(new URL(`data/${name}`, import.meta.url), { headers: { Accept: "application/json, */*" } });
+  if (!response.ok) throw new Error(`${new URL(response.url).pathname}: ${response.status} ${response.statusText}`);
+  return response;
+};
 
 const prepare = <T,>(name: string) => {
   const found = prepared.get(name) ?? file(name).then((response) => response.json());
   prepared.set(name, found);
+  // What failed is asked again.
+  found.catch(() => prepared.delete(name));
   return found as Promise<T>;
 };
 
-/** Gives the worker the input of a kind, if it comes from a site. */
+/** Gives the worker the input of a kind, if it comes from a site or a server. */
 async function ready(kind: Kind) {
-  if (!kind.file) return;
   const { inputs } = await site;
   const input = inputs.find((input) => input.name === kind.input);
   if (!input) return;
   const set = async () => ask<void>("set", input.name, new Uint8Array(await (await file(input.file)).arrayBuffer()));
   const known = given.get(input.name) ?? set();
   given.set(input.name, known);
+  known.catch(() => given.delete(input.name));
   await known;
 }
 
 async function all(kind: Kind) {
   const { inputs, kinds } = await site;
   const most = 100;
-  if (kind.file && inputs.length <= most) await Promise.all(kinds.map(ready));
+  if (inputs.some(({ name }) => name === kind.input) && inputs.length <= most) await Promise.all(kinds.map(ready));
   else await ready(kind);
 }
 
 const source: Source = {
-  columns: async (kind) => (kind.file ? prepare<Columns>(`${kind.file}.json`) : ask("tree", kind.apiVersion, kind.kind)),
-  detail: async (kind, index) =>
-    kind.file ? (await prepare<Detail[]>(`${kind.file}-fields.json`))[index]! : ask("field", kind.apiVersion, kind.kind, index),
+  columns: async (kind) => {
+    if (kind.file) return prepare<Columns>(`${kind.file}.json`);
+    await ready(kind);
+    return ask("tree", kind.apiVersion, kind.kind);
+  },
+  detail: async (kind, index) => {
+    if (kind.file) return (await prepare<Detail[]>(`${kind.file}-fields.json`))[index]!;
+    await ready(kind);
+    return ask("field", kind.apiVersion, kind.kind, index);
+  },
 };
 
 function useTheme() {
@@ -167,9 +183,11 @@ function App() {
     setBusy(files.length === 1 ? `Reading ${files[0]!.name}…` : `Reading ${files.length} files…`);
     try {
       const found: Finding[] = [];
-      for (const { name, bytes } of files) found.push(...(await ask<Finding[]>("set", name, await bytes())));
-      const added = await ask<Kind[]>("kinds");
       const names = new Set(files.map(({ name }) => name));
+      names.forEach((name) => given.delete(name));
+      for (const { name, bytes } of files) found.push(...(await ask<Finding[]>("set", name, await bytes())));
+      // Kinds of the site are shown as it has prepared them.
+      const added = (await ask<Kind[]>("kinds")).filter(({ input }) => !given.has(input));
       const old = (await site).kinds.filter((kind) => !added.some((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind));
       setFindings(found);
       const next = [...added, ...old];
@@ -182,28 +200,12 @@ function App() {
     }
     setBusy("");
   };
-  /** Reads the documents of the server that the page comes from. */
-  const serve = async (address: string) => {
-    setBusy("Reading the server’s documents…");
-    try {
-      const index = (await (await fetch(new URL(address, import.meta.url))).json()) as { paths: Record<string, { serverRelativeURL: string }> };
-      for (const [name, { serverRelativeURL }] of Object.entries(index.paths)) {
-        const response = await fetch(new URL(serverRelativeURL, import.meta.url), { headers: { Accept: "application/json" } });
-        if (response.ok) await ask("set", name, new Uint8Array(await response.arrayBuffer()));
-      }
-      show((await ask<Kind[]>("kinds")).filter(({ plural }) => plural));
-    } catch (error) {
-      setFindings([{ code: "", kind: "error", text: String(error), help: "", line: null, column: null, pointer: null }]);
-    }
-    setBusy("");
-  };
   const pick = (list: FileList | null | undefined) =>
     add([...(list ?? [])].map((one) => ({ name: one.name, bytes: async () => new Uint8Array(await one.arrayBuffer()) })));
   const paste = (text: string) => add([{ name: "pasted.yaml", bytes: async () => new TextEncoder().encode(text) }]);
 
   useEffect(() => {
-    site.then(({ kinds, openapi }) => {
-      if (openapi) return serve(openapi);
+    site.then(({ kinds }) => {
       const now = read();
       const is = (kind: Kind) => kind.apiVersion === now.apiVersion && kind.kind === now.kind;
       const first = kinds.find(is) ?? kinds.find((kind) => kind.storage) ?? kinds[0];

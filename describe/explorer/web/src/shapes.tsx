@@ -66,7 +66,7 @@ export function Shapes({ kind, path, ready }: { kind: Kind; path: string; ready:
   };
   return (
     <div class="shapes">
-      <p class="hint muted">{path ? <>Marked: <code>{path}</code></> : "Choose a field in the view Fields, and it is marked here."} The
+      <p class="hint muted">{path ? <>Marked: <code>{path}</code>.</> : "Choose a field in the view Fields, and it is marked here."} The
         definition shows the lines that the other shape loses.</p>
       <div class="halves">{pane(0, "Left shape")}{pane(1, "Right shape")}</div>
     </div>

@@ -1,4 +1,5 @@
 // A browser with the explorer in it, for tests: Debian's Chromium, a file server on a free port, and what must never happen.
+import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
@@ -24,6 +25,18 @@ export function serve(...folders) {
   });
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () =>
     resolve({ address: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() })));
+}
+
+/** Runs `kubeshape serve` until it says where it is. */
+export async function server(...inputs) {
+  const child = spawn(command, ["serve", ...inputs, "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "ignore"] });
+  let out = "";
+  for await (const part of child.stdout) {
+    out += part;
+    const address = /serving on (http:\S+)/.exec(out)?.[1];
+    if (address) return { address: `${address.replace(/\/$/, "")}/`, close: () => child.kill() };
+  }
+  throw new Error(`the server ended: ${out}`);
 }
 
 const program = process.env.KUBESHAPE_CHROMIUM ?? "/usr/bin/chromium";

@@ -1,13 +1,13 @@
 // Reports, reference pages and the explorer of a server, in a real browser and by validators of HTML and Markdown.
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtemp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { HtmlValidate } from "html-validate";
 import { lint } from "markdownlint/promise";
-import { command, launch, noCommand, open, root, serve, violations } from "./browser.mjs";
+import { add, command, launch, noCommand, open, root, serve, server, violations } from "./browser.mjs";
 
 const demo = `${root}docs/demo`;
 const EVIL = "<img src=x onerror=alert(1)>";
@@ -40,6 +40,8 @@ const tabs = crd("tabs", "Tab", `{type: object, required: [size], properties: {
 const next = tabs.replace("maximum: 9", "maximum: 3").replace("size: {type", "width: {type: string}, size: {type");
 const odd = crd("odds", "Odd", `{type: object, properties: {s: {type: string, x-kubernetes-validations: [{rule: "self.matches('<') && quantity(self).isInteger()", optionalOldSelf: true}]}}}`,
   `selectableFields: [{jsonPath: .spec.s}]`);
+/** A name that is wider than a narrow screen. */
+const long = crd("averylongnamethatneedsmorespacethanascreenhas", "Long", "{type: object}");
 const tab = `apiVersion: example.com/v1\nkind: Tab\nmetadata: {name: a}\nspec: {size: 12, "${EVIL}": b, other: 1}\n---\n`
   + `apiVersion: v1\nkind: Unknown\nmetadata: {name: b}\n`;
 
@@ -47,7 +49,7 @@ let folder, browser, site;
 before(async () => {
   if (noCommand) return;
   folder = await mkdtemp(join(tmpdir(), "kubeshape-pages-"));
-  const files = { "tabs.yaml": tabs, "next.yaml": next, "tab.yaml": tab, "crds/odd.yaml": odd, "crds/tabs.yaml": tabs };
+  const files = { "tabs.yaml": tabs, "next.yaml": next, "tab.yaml": tab, "crds/odd.yaml": odd, "crds/tabs.yaml": tabs, "crds/long.yaml": long };
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), text);
@@ -224,25 +226,16 @@ test("the first view of a written site needs no WebAssembly", { skip: noCommand 
   await close();
 });
 
-/** A server, until it says where it is. */
-async function server(...options) {
-  const child = spawn(command, ["serve", ...options, "--listen", "127.0.0.1:0"], { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
-  let out = "";
-  for await (const part of child.stdout) {
-    out += part;
-    const address = /serving on (http:\S+)/.exec(out)?.[1];
-    if (address) return { address: `${address.replace(/\/$/, "")}/`, close: () => child.kill() };
-  }
-  throw new Error(`the server ended: ${out}`);
-}
-
 test("a server shows its API to browsers, and answers clients as before", { skip: noCommand }, async () => {
-  const running = await server("tabs.yaml", `${demo}/widgets.yaml`);
+  const running = await server(join(folder, "tabs.yaml"), `${demo}/widgets.yaml`);
   try {
     const paths = await (await fetch(running.address, { headers: { Accept: "application/json" } })).json();
     assert.ok(paths.paths.includes("/openapi/v3"), JSON.stringify(paths));
     const { page, wrong, close } = await open(browser, running.address);
-    await page.waitForSelector(".row", { timeout: 60_000 });
+    const loaded = [];
+    page.on("request", (request) => loaded.push(request.url().slice(running.address.length)));
+    await page.reload();
+    await page.waitForSelector(".row");
     assert.match(page.url(), /\/explorer\//);
     assert.deepEqual(await violations(page), []);
     const kinds = await page.locator("nav.kinds button").allInnerTexts();
@@ -251,7 +244,22 @@ test("a server shows its API to browsers, and answers clients as before", { skip
     await page.click(".row .name >> text=/^ports$/");
     await page.waitForFunction(() => document.querySelector("[data-field-name]")?.textContent === "ports");
     assert.match(await page.textContent(".merge"), /number/);
+    assert.match(await page.textContent(".rule"), /self\.number > 0/);
     assert.deepEqual(await violations(page), []);
+    assert.ok(loaded.includes("explorer/data/kinds.json"), loaded.join());
+    const heavy = loaded.filter((name) => /wasm|worker\.js|editor\.js|openapi/.test(name));
+    assert.deepEqual(heavy, [], "the first view and fields come from the server alone");
+    // A search is the library's, which now loads with the document of the kind.
+    await page.fill(".search input", ".spec.ports");
+    await page.waitForFunction(() => document.querySelector(".count").textContent.includes(" of "));
+    assert.ok(loaded.some((name) => name.endsWith("kubeshape.wasm.gz")), loaded.join());
+    assert.ok(loaded.includes("openapi/v3/apis/example.com/v1"), loaded.join());
+    await page.fill(".search input", "");
+    // Kinds of dropped files join those of the server.
+    const shown = await page.locator("nav.kinds button").count();
+    await add(page, ["other.yaml", crd("others", "Other", "{type: object, properties: {a: {type: string}}}")]);
+    await page.waitForFunction(() => [...document.querySelectorAll("nav.kinds button")].some((one) => one.textContent.startsWith("Other")));
+    assert.equal(await page.locator("nav.kinds button").count(), shown + 1);
     assert.deepEqual(wrong, []);
     await close();
   } finally {

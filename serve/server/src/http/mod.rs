@@ -44,6 +44,7 @@ use held::Bodies;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use kubeshape_objects::access::{Attributes, Identity};
 use openapi::Merged;
+use pages::Shown;
 use printed::Printed;
 use queue::Owner;
 use request::{OwnedParts, RequestParts};
@@ -218,7 +219,16 @@ impl Shared {
             Route::Explorer(path) => match pages {
                 Some(pages) => {
                     let is_known = authenticator.as_ref().is_none_or(|known| known.knows(parts.headers));
-                    pages.answer(parts, path, is_known, features.openapi_v3).into()
+                    match path.and_then(Shown::of).filter(|_| is_known && features.openapi_v3 && pages::reads(parts)) {
+                        None => pages.answer(parts, path, is_known, features.openapi_v3).into(),
+                        Some(shown) => {
+                            let pages = Arc::clone(pages);
+                            let show = move |parts: &RequestParts<'_>, snapshot: &Snapshot, _: &Printed| {
+                                pages.show(parts, snapshot, &shown)
+                            };
+                            self.later(parts, snapshot, None, |_, _, _| false, show)
+                        }
+                    }
                 }
                 None => reply::page_not_found(parts).into(),
             },
@@ -411,7 +421,7 @@ where
         let (answer, endpoint) = if let Some(path) = target::decoded(uri.path()) {
             let route = Route::of(&path);
             if let Some(objects) = &shared.endpoints.objects
-                && let Err(response) = shared.permit(objects, &mut request, &path)
+                && let Err(response) = shared.permit(objects, &mut request, &pages::shown_path(&path))
             {
                 let shared = Arc::clone(shared);
                 let record = Record { shared, began, audit, method, uri: uri.clone(), endpoint: "forbidden" };

@@ -3,7 +3,7 @@
 use crate::common::{ask, endpoints, get, snapshot};
 use http::StatusCode;
 use kubeshape_server::http::{Http, router};
-use kubeshape_server::{Authenticator, Endpoints, Listener, Pages, Server, Tokens};
+use kubeshape_server::{Authenticator, Endpoints, Listener, Pages, Server, Tokens, View, Views};
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -14,7 +14,18 @@ fn pages() -> Arc<Pages> {
         ("index.html", "text/html; charset=utf-8", &b"<!doctype html>"[..]),
         ("app.js", "text/javascript; charset=utf-8", &b"1"[..]),
     ];
-    Arc::new(Pages::new(files))
+    Arc::new(Pages::new(files).with_views(Arc::new(Echo)))
+}
+
+/// Views that say of what they are.
+#[derive(Debug)]
+struct Echo;
+
+impl Views for Echo {
+    fn view(&self, name: &str, document: &[u8], api_version: &str, kind: &str, view: View) -> Option<Vec<u8>> {
+        let is_openapi = document.starts_with(b"{\"openapi\"");
+        (kind != "None").then(|| format!("{name} {is_openapi} {api_version} {kind} {view:?}").into_bytes())
+    }
 }
 
 fn http() -> Http {
@@ -63,7 +74,7 @@ async fn files_have_a_policy_and_a_tag() {
         assert_eq!(head.header("content-length"), text.len().to_string());
     }
     let data = get(&http, "/explorer/data/index.json", &[]).await;
-    assert_eq!(data.text(), r#"{"kinds":[],"inputs":[],"openapi":"../openapi/v3"}"#);
+    assert_eq!(data.text(), r#"{"kinds":[],"inputs":[],"served":"kinds.json"}"#);
     assert_eq!(data.header("cache-control"), "no-store");
     for path in ["/explorer/none", "/explorer/../openapi/v2", "/explorer/%2e%2e/version", "/explorer//"] {
         assert_eq!(get(&http, path, &[]).await.code, StatusCode::NOT_FOUND, "{path}");
@@ -72,6 +83,40 @@ async fn files_have_a_policy_and_a_tag() {
     assert_eq!((refused.code, refused.header("allow")), (StatusCode::METHOD_NOT_ALLOWED, "GET, HEAD"));
     let without = Http::new(endpoints(snapshot(0), true));
     assert_eq!(get(&without, "/explorer/", &[]).await.code, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn kinds_are_shown_from_what_the_server_publishes() {
+    let http = http();
+    let kinds = get(&http, "/explorer/data/kinds.json", &[]).await;
+    assert_eq!((kinds.code, kinds.header("content-type")), (StatusCode::OK, "application/json"));
+    assert!(kinds.header("content-security-policy").starts_with("default-src 'none'"));
+    let kinds: serde_json::Value = serde_json::from_str(kinds.text()).expect("JSON");
+    let first = &kinds["kinds"][0];
+    let file = first["file"].as_str().expect("a file");
+    let inputs: Vec<_> = kinds["inputs"].as_array().into_iter().flatten().map(|input| input["name"].as_str()).collect();
+    assert_eq!(
+        inputs,
+        [Some("api/v1"), Some("apis/apps/v1"), Some("apis/example.com/v1"), Some("apis/example.com/v1beta1")]
+    );
+    assert_eq!(kinds["inputs"][1]["file"], "../../openapi/v3/apis/apps/v1");
+    let (version, kind) = (first["apiVersion"].as_str().expect("a version"), first["kind"].as_str().expect("a kind"));
+    let input = first["input"].as_str().expect("an input");
+    assert_eq!(file, format!("kinds/{input}/{kind}/kind"));
+    for (end, view) in [(".json", "Tree"), ("-fields.json", "Fields")] {
+        let answer = get(&http, &format!("/explorer/data/{file}{end}"), &[]).await;
+        assert_eq!(answer.text(), format!("{input} true {version} {kind} {view}"));
+        assert_eq!((answer.header("cache-control"), answer.header("vary")), ("no-store", "Accept-Encoding"));
+    }
+    let packed = get(&http, &format!("/explorer/data/{file}.json"), &[("accept-encoding", "gzip")]).await;
+    assert_eq!(packed.header("content-encoding"), "gzip");
+    for path in
+        ["kinds/api/v1/None/kind.json", "kinds/api/v2/Pod/kind.json", "kinds/version/Pod/kind.json", "kinds/kind.json"]
+    {
+        assert_eq!(get(&http, &format!("/explorer/data/{path}"), &[]).await.code, StatusCode::NOT_FOUND, "{path}");
+    }
+    let refused = ask(&http, "POST", "/explorer/data/kinds.json", &[]).await;
+    assert_eq!(refused.code, StatusCode::METHOD_NOT_ALLOWED);
 }
 
 #[tokio::test]
@@ -95,7 +140,13 @@ async fn without_a_token_the_application_asks_for_nothing_that_it_may_not_read()
     assert!(ask("/", &html).await.starts_with("HTTP/1.1 302"));
     assert!(ask("/explorer/", &html).await.ends_with("<!doctype html>"));
     assert!(ask("/explorer/data/index.json", "").await.ends_with(r#"{"kinds":[],"inputs":[]}"#));
-    assert!(ask("/explorer/data/index.json", token).await.ends_with(r#""openapi":"../openapi/v3"}"#));
+    assert!(ask("/explorer/data/index.json", token).await.ends_with(r#""served":"kinds.json"}"#));
+    for path in
+        ["/explorer/data/kinds.json", "/explorer/data/kinds/api/v1/Pod/kind.json", "/explorer/data/%6binds.json"]
+    {
+        assert!(ask(path, "").await.starts_with("HTTP/1.1 404"), "{path}");
+        assert!(ask(path, token).await.starts_with("HTTP/1.1 200"), "{path}");
+    }
     for path in ["/", "/openapi/v3", "/explorers", "/explorer%2f..%2fversion", "//explorer/"] {
         assert!(ask(path, "").await.starts_with("HTTP/1.1 401"), "{path}");
     }
