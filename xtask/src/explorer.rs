@@ -66,7 +66,7 @@ pub(crate) fn check() -> Result {
 
 /// Runs the browser tests, and those of the npm package. With `pictures`, it makes those of the documentation, too.
 pub(crate) fn test(pictures: bool) -> Result {
-    let Some(chromium) = chromium() else { return Ok(()) };
+    let Some(chromium) = chromium()? else { return Ok(()) };
     // Reports, pages and the server are those of the command.
     run(cargo("build").args(["--quiet", "-p", "kubeshape-cli", "--bin", "kubeshape"]))?;
     run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--silent"]).current_dir(WEB))?;
@@ -96,7 +96,7 @@ pub(crate) fn test(pictures: bool) -> Result {
 
 /// Measures sizes and times of a site with these definitions, and fails if they are too large.
 pub(crate) fn bench(folder: &str) -> Result {
-    let Some(chromium) = chromium() else { return Err("the benchmark needs Node and Chromium".into()) };
+    let Some(chromium) = chromium()? else { return Err("the benchmark needs Node and Chromium".into()) };
     run(cargo("build").args(["--quiet", "--release", "-p", "kubeshape-cli", "--bin", "kubeshape"]))?;
     run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--silent"]).current_dir(WEB))?;
     let folder = std::path::absolute(folder)?;
@@ -106,17 +106,29 @@ pub(crate) fn bench(folder: &str) -> Result {
     run(bench.env("KUBESHAPE_CHROMIUM", chromium).env("KUBESHAPE_COMMAND", command))
 }
 
-/// Returns the browser: KUBESHAPE_CHROMIUM, or one of the system. `None` if it is missing, or Node is.
-fn chromium() -> Option<PathBuf> {
+/// Returns the browser: KUBESHAPE_CHROMIUM, or one of the system. `None` if there is none, or no Node.
+///
+/// # Errors
+/// KUBESHAPE_CHROMIUM names a browser that is missing, or there is no Node for it: CI must not pass without its tests.
+fn chromium() -> Result<Option<PathBuf>> {
     let named = std::env::var_os("KUBESHAPE_CHROMIUM").map(PathBuf::from);
-    let found = named.or_else(|| BROWSERS.iter().map(PathBuf::from).find(|path| path.exists()));
-    let found = found.filter(|path| path.exists() && Command::new("npm").arg("--version").output().is_ok());
+    let has_node = Command::new("npm").arg("--version").output().is_ok();
+    if let Some(named) = named {
+        if !named.exists() {
+            return Err(format!("KUBESHAPE_CHROMIUM: there is no file {}", named.display()).into());
+        }
+        if !has_node {
+            return Err("the browser of KUBESHAPE_CHROMIUM needs Node: apt-get install nodejs npm".into());
+        }
+        return Ok(Some(named));
+    }
+    let found = BROWSERS.iter().map(PathBuf::from).find(|path| has_node && path.exists());
     if found.is_none() {
         println!(
             "not checked: the explorer in a browser (Node and Chromium are needed: apt-get install nodejs npm chromium)"
         );
     }
-    found
+    Ok(found)
 }
 
 /// Returns the hash of all sources with their names.

@@ -125,7 +125,7 @@ fn beyond(
     let first = losses.partition_point(|(at, _)| **at < *schema);
     let below = losses[first..].iter().take_while(|(at, _)| at.starts_with(&schema));
     let own = below.filter(|(at, _)| is_about(at, &schema));
-    out.extend(own.map(|(_, text)| ("OpenAPI v2".to_owned(), text.clone())));
+    out.extend(own.map(|(_, text)| ("lost".to_owned(), text.clone())));
     // Built-in kinds have no position that a user could open.
     if !kind.definition().is_built_in() {
         out.push(("declared in".to_owned(), declared.to_string()));

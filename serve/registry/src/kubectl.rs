@@ -8,7 +8,7 @@ use kubeshape_convert::v3::{self, later::is_later};
 use kubeshape_publish::Shape;
 use kubeshape_sample::{Problem, sample, sample_of_document};
 use kubeshape_schema::Profile;
-use kubeshape_schema::{Bump, Dialect};
+use kubeshape_schema::{Bump, Dialect, Note};
 use kubeshape_show::explain::Gvr;
 use kubeshape_show::table::{Column, Convertor, Unrecognized};
 use kubeshape_smd::Value;
@@ -157,7 +157,12 @@ impl Kind {
                 version.losses(Shape::V2, &mut notes);
             }
             let document = definition.location().document();
-            notes.iter().map(|note| (document.pointer(note.at), format!("{} ({})", note.detail, note.code))).collect()
+            let text = |note: &Note<'_>| {
+                let title = note.code.title().trim_end_matches('.');
+                let detail = if note.detail.is_empty() { String::new() } else { format!(": {}", note.detail) };
+                format!("{title}{detail} ({})", note.code)
+            };
+            notes.iter().map(|note| (document.pointer(note.at), text(note))).collect()
         });
         let mut found: Vec<(String, String)> = found.unwrap_or_default();
         found.sort();
