@@ -38,6 +38,11 @@ func SharedEtcd() *storagebackend.Config {
 	return &storagebackend.Config{Prefix: file.Name()}
 }
 
+// DefaultTestServerFlags returns the flags of most tests. No controller creates service accounts.
+func DefaultTestServerFlags() []string {
+	return []string{"--disable-admission-plugins=ServiceAccount"}
+}
+
 // StartTestServer starts a server with options.
 func StartTestServer(_ context.Context, t testing.TB, setup TestServerSetup) (client.Interface, *rest.Config, TearDownFunc) {
 	set := options.NewServerRunOptions()

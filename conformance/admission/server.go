@@ -18,6 +18,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/cel/environment"
+	genericfeatures "k8s.io/apiserver/pkg/features"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes"
@@ -79,7 +80,7 @@ func StartTestServer(t testing.TB, _ *TestServerInstanceOptions, flags []string,
 		return result, err
 	}
 	tokens := filepath.Join(folder, "tokens.csv")
-	if err := os.WriteFile(tokens, []byte(admin+",system:apiserver,0,system:masters\n"), 0o600); err != nil {
+	if flags, err = withAdmin(tokens, flags); err != nil {
 		return result, err
 	}
 	key := filepath.Join(folder, "service-accounts.key")
@@ -95,6 +96,10 @@ func StartTestServer(t testing.TB, _ *TestServerInstanceOptions, flags []string,
 	arguments = append(arguments, "--kubeshape-kubernetes", fmt.Sprintf("%d.%d", release.Major(), release.Minor()))
 	if err := setGates(t, flags); err != nil {
 		return result, err
+	}
+	// Tests set this gate for themselves and for the server in their process.
+	if utilfeature.DefaultFeatureGate.Enabled(genericfeatures.CBORServingAndStorage) {
+		arguments = append(arguments, "--feature-gates=CBORServingAndStorage=true")
 	}
 	// Tests ask whether the environments of expressions exist, which a server makes when it starts.
 	environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
@@ -135,6 +140,30 @@ func StartTestServer(t testing.TB, _ *TestServerInstanceOptions, flags []string,
 		return result, fmt.Errorf("%w\n%s", err, text)
 	}
 	return TestServer{ClientConfig: config, TearDownFn: tearDown, TmpDir: folder}, nil
+}
+
+// withAdmin writes a file with the token of the loopback client and those of the test. It returns the flags without the
+// file of the test.
+func withAdmin(tokens string, flags []string) ([]string, error) {
+	text := admin + ",system:apiserver,0,system:masters\n"
+	var others []string
+	for n := 0; n < len(flags); n++ {
+		file, is := strings.CutPrefix(flags[n], "--token-auth-file=")
+		if flags[n] == "--token-auth-file" && n+1 < len(flags) {
+			n++
+			file, is = flags[n], true
+		}
+		if !is {
+			others = append(others, flags[n])
+			continue
+		}
+		more, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		text += string(more) + "\n"
+	}
+	return others, os.WriteFile(tokens, []byte(text), 0o600)
 }
 
 // setGates sets the feature gates of flags in this process, where libraries of the tests read them.
