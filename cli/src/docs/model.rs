@@ -207,8 +207,10 @@ fn facts(field: &Field, known: &Value) -> Value {
     let mut own = field.facts.clone();
     let default = own.iter().position(|(name, _)| name == "default").map(|at| own.remove(at).1);
     let each = if field.type_name.starts_with("map[") { "each value" } else { "each item" };
-    let rules = [("", &field.rules), (each, &field.each_rules)];
-    let rules = rules.into_iter().flat_map(|(about, rules)| rules.iter().map(move |rule| of_rule(about, rule, known)));
+    let shares = shares(known);
+    let rules = [("", &field.rules), (each, &field.each_rules)].into_iter();
+    let rules = rules.flat_map(|(about, rules)| rules.iter().map(move |rule| (about, rule)));
+    let rules = rules.map(|(about, rule)| of_rule(about, rule, shares.get(&(about, rule.rule.as_str()))));
     json!({
         "description": prose::blocks(&field.description),
         "summary": prose::first_sentence(&field.description),
@@ -219,9 +221,18 @@ fn facts(field: &Field, known: &Value) -> Value {
     })
 }
 
-fn of_rule(about: &str, rule: &Rule, known: &Value) -> Value {
-    let is_it = |known: &&Value| known["rule"] == *rule.rule && known["about"] == about;
-    let cost = known["rules"].as_array().into_iter().flatten().find(is_it).map(|known| &known["cost"]);
+/// Returns the shares of the budget that the rules of a field use, by what a rule is about and the rule.
+fn shares(known: &Value) -> BTreeMap<(&str, &str), f64> {
+    let rules = known["rules"].as_array().into_iter().flatten();
+    let shares = rules.filter_map(|rule| {
+        let key = (rule["about"].as_str()?, rule["rule"].as_str()?);
+        Some((key, rule["cost"]["share"].as_f64()?))
+    });
+    // Equal rules cost the same.
+    shares.collect()
+}
+
+fn of_rule(about: &str, rule: &Rule, share: Option<&f64>) -> Value {
     json!({
         "about": about,
         "rule": rule.rule,
@@ -229,7 +240,7 @@ fn of_rule(about: &str, rule: &Rule, known: &Value) -> Value {
         "messageExpression": rule.message_expression,
         "reason": rule.reason,
         "words": rule.words,
-        "share": cost.and_then(|cost| cost["share"].as_f64()).map(percent),
+        "share": share.map(|share| percent(*share)),
     })
 }
 
