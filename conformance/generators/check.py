@@ -158,6 +158,20 @@ def typescript(kubeshape, work):
             print(f"openapi-typescript: {source.name}")
 
 
+def fabric8(kubeshape, work):
+    """fabric8's java-generator makes types that compile."""
+    maven = tool("mvn")
+    if not maven or not tool("javac"):
+        return
+    definitions = work / "definitions"
+    run(kubeshape, "convert", "--kubernetes", "1.36", "--kind", "Deployment", "--kind", "CronJob", "--kind", "Ingress",
+        "--to", "crd", "-q", "-o", definitions)
+    shutil.copy(WIDGETS, definitions)
+    made = work / "fabric8"
+    if run(maven, "-B", "-f", HERE / "fabric8/pom.xml", "compile", f"-Dcrds={definitions}", f"-Doutput={made}"):
+        print(f"java-generator: {len(list(made.rglob('*.class')))} classes")
+
+
 def kubeconform(kubeshape, golden, work, most):
     """kubeconform accepts, with our schemas of built-in kinds, what a server accepts."""
     program = tool("kubeconform")
@@ -209,6 +223,7 @@ def main():
         later(kubeshape, corpora, work, args.documents)
         python_models(kubeshape, work)
         typescript(kubeshape, work)
+        fabric8(kubeshape, work)
         kubeconform(kubeshape, args.golden, work, args.objects)
     for name in sorted(missing):
         print(f"not checked: {name} is missing")
