@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Compares the definitions that kubeshape derives with those of Crossplane's and kro's own code (main.go).
+"""Compares what kubeshape derives from definitions with what Crossplane's and kro's own code makes (main.go).
 
     python3 compare.py --kubeshape ../../target/debug/kubeshape expected.ndjson
 
-Prints the differing ones and a total: equal, differing, refused by both, refused by one. The exit code is 1 if any
-differ. Owners, labels and the status that kro infers from a cluster are not compared.
+Both are published as OpenAPI v3, so that names, scopes, subresources and schemas are compared after the same normal
+form. The status that kro infers from a cluster is left out. Prints each difference and a total. The exit code is 1 if
+something differs.
 """
 
 import argparse
+import collections
 import json
 import subprocess
 import sys
@@ -17,34 +19,32 @@ from pathlib import Path
 import yaml
 
 
-def normal(value):
-    """Returns a value without empty members, which Go leaves out."""
+def published(kubeshape, definitions, folder):
+    """Returns the documents that a server publishes for definitions, by their names."""
+    source, out = folder.with_suffix(".yaml"), folder
+    source.write_text(yaml.safe_dump_all(definitions))
+    command = [kubeshape, "convert", source, "--to", "v3", "-q", "-o", out]
+    subprocess.run(command, capture_output=True, text=True, check=False)
+    paths = [path for path in out.rglob("*.json") if path.name != ".kubeshape.json"]
+    return {str(path.relative_to(out)): json.loads(path.read_text()) for path in paths}
+
+
+def without_status(value):
+    """Removes each property with the name `status`."""
     if isinstance(value, dict):
-        members = {key: normal(member) for key, member in value.items()}
-        return {key: member for key, member in members.items() if member not in (None, {}, [], "", False)}
-    if isinstance(value, list):
-        return [normal(item) for item in value]
-    return value
+        if isinstance(value.get("properties"), dict):
+            value["properties"].pop("status", None)
+        for member in value.values():
+            without_status(member)
+    elif isinstance(value, list):
+        for item in value:
+            without_status(item)
 
 
-def compared(definition, is_kro):
-    """Returns the parts of a definition that are compared."""
-    spec = normal(definition["spec"])
-    if is_kro:
-        for version in spec["versions"]:
-            version["schema"]["openAPIV3Schema"].get("properties", {}).pop("status", None)
-    return definition["metadata"]["name"], spec
-
-
-def derived(kubeshape, document):
-    """Returns the definitions that kubeshape makes of a document, or None."""
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "definition.yaml"
-        source.write_text(yaml.safe_dump(document))
-        command = [kubeshape, "convert", source, "--to", "crd", "-q", "-o", Path(folder) / "out"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        made = [yaml.safe_load(path.read_text()) for path in sorted((Path(folder) / "out").rglob("*.yaml"))]
-        return made if done.returncode == 0 and made else None
+def as_sent(definition):
+    """Returns a definition of the Go program as a manifest."""
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": definition["metadata"]["name"]}, "spec": definition["spec"]}
 
 
 def main():
@@ -52,25 +52,34 @@ def main():
     parser.add_argument("--kubeshape", type=Path, required=True)
     parser.add_argument("expected", type=Path)
     args = parser.parse_args()
-    counts = {"equal": 0, "differing": 0, "refused by both": 0, "refused by one": 0}
+    kubeshape = args.kubeshape.resolve()
+    counts = collections.Counter()
     for line in args.expected.read_text().splitlines():
         expected = json.loads(line)
         documents = yaml.safe_load_all(Path(expected["file"]).read_text())
         named = [one for one in documents if one and one.get("metadata", {}).get("name") == expected["name"]]
-        for document in [one for one in named if one["kind"].endswith("Definition")][:1]:
-            made = derived(args.kubeshape.resolve(), document)
-            is_kro = document["kind"] == "ResourceGraphDefinition"
-            if made is None or "error" in expected:
-                verdict = "refused by both" if made is None and "error" in expected else "refused by one"
-            else:
-                ours = sorted((compared(one, is_kro) for one in made), key=lambda pair: pair[0])
-                theirs = sorted((compared(one, is_kro) for one in expected["definitions"]), key=lambda pair: pair[0])
-                verdict = "equal" if ours == theirs else "differing"
-            counts[verdict] += 1
-            if verdict in ("differing", "refused by one"):
-                print(f"{verdict}: {expected['file']}: {expected['name']} {expected.get('error', '')}")
-    print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
-    sys.exit(1 if counts["differing"] or counts["refused by one"] else 0)
+        document = next(one for one in named if one["kind"].endswith("Definition"))
+        system = "kro" if document["kind"] == "ResourceGraphDefinition" else "Crossplane"
+        with tempfile.TemporaryDirectory() as folder:
+            ours = published(kubeshape, [document], Path(folder) / "ours")
+            theirs = {}
+            if "error" not in expected:
+                theirs = published(kubeshape, map(as_sent, expected["definitions"]), Path(folder) / "theirs")
+        if system == "kro":
+            without_status(ours)
+            without_status(theirs)
+        if not ours and not theirs:
+            verdict = "refused by both"
+        elif not ours or not theirs:
+            verdict = "refused by one"
+        else:
+            verdict = "equal" if ours == theirs else "differing"
+        counts[system, verdict] += 1
+        if verdict in ("refused by one", "differing"):
+            print(f"{verdict}: {expected['file']}: {expected['name']} {expected.get('error', '')}")
+    for (system, verdict), count in sorted(counts.items()):
+        print(f"{system}: {count} {verdict}")
+    sys.exit(any(verdict in ("refused by one", "differing") for _, verdict in counts))
 
 
 main()

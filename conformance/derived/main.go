@@ -12,6 +12,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/xcrd"
 	crossplane "github.com/crossplane/crossplane/apis/v2/apiextensions/v1"
+	common "github.com/crossplane/crossplane/apis/v2/core/v2"
 	kro "github.com/kubernetes-sigs/kro/api/v1alpha1"
 	"github.com/kubernetes-sigs/kro/pkg/graph/crd"
 	"github.com/kubernetes-sigs/kro/pkg/simpleschema"
@@ -42,6 +43,15 @@ func ofCrossplane(text []byte, apiVersion string) ([]*definition, error) {
 			scope = crossplane.CompositeResourceScopeNamespaced
 		}
 		xrd.Spec.Scope = &scope
+	}
+	// A server adds the defaults of the definition of definitions.
+	if xrd.Spec.DefaultCompositeDeletePolicy == nil {
+		background := common.CompositeDeleteBackground
+		xrd.Spec.DefaultCompositeDeletePolicy = &background
+	}
+	if xrd.Spec.DefaultCompositionUpdatePolicy == nil {
+		automatic := common.UpdateAutomatic
+		xrd.Spec.DefaultCompositionUpdatePolicy = &automatic
 	}
 	composite, err := xcrd.ForCompositeResource(xrd)
 	if err != nil {
@@ -86,7 +96,7 @@ func ofKro(text []byte) ([]*definition, error) {
 	if schema.Scope == kro.ResourceScopeCluster {
 		scope = apiextensions.ClusterScoped
 	}
-	empty := apiextensions.JSONSchemaProps{}
+	empty := apiextensions.JSONSchemaProps{Type: "object"}
 	return []*definition{crd.SynthesizeCRD(schema.Group, schema.APIVersion, schema.Kind, *made, empty, true, scope, schema)}, nil
 }
 
