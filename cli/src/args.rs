@@ -3,10 +3,10 @@
 mod check;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod conversions;
 mod definitions;
 mod diff;
 mod docs;
-#[cfg(any(feature = "cluster", feature = "serve"))]
 mod duration;
 #[cfg(feature = "serve")]
 mod envtest;
@@ -30,6 +30,7 @@ mod walk;
 pub(crate) use check::{AgainstStatus, CheckArgs, CheckLevel};
 #[cfg(feature = "cluster")]
 pub(crate) use cluster::{CacheArgs, CacheCommand, PullArgs};
+pub(crate) use conversions::ConversionsArgs;
 pub(crate) use definitions::{DefinitionArgs, ScopeArg};
 pub(crate) use diff::DiffArgs;
 pub(crate) use docs::{DocsArgs, DocsFormat, Nested};
@@ -114,6 +115,7 @@ pub(crate) enum Command {
     Trim(Box<TrimArgs>),
     Diff(Box<DiffArgs>),
     Upgrade(Box<UpgradeArgs>),
+    Conversions(Box<ConversionsArgs>),
     Validate(Box<ValidateArgs>),
     Stream(Box<StreamArgs>),
     /// Validate the resources of a kustomize or kpt function

@@ -1,8 +1,8 @@
 //! The `kubeshape` command as a library: [`run`] is the command, and [`rows`] does its work on inputs in memory.
 //!
 //! `args` is the command line, and `config` completes it from the configuration file. Each command has a module:
-//! `convert`, `check`, `trim`, `diff`, `upgrade`, `validate`, `lifecycle`, `serve`, `envtest`, `cluster` (`pull` and
-//! `cache`), `explain` (pages of codes), `lsp` (editors), `mcp` (programs that write manifests). Commands about objects
+//! `convert`, `check`, `trim`, `diff`, `upgrade`, `conversions`, `validate`, `lifecycle`, `serve`, `envtest`, `cluster`
+//! (`pull` and `cache`), `explain` (pages of codes), `lsp` (editors), `mcp` (programs that write manifests). Commands about objects
 //! implement `session::Command`: `ssa` (server-side apply), `show` (kubectl's views), `testing` (suites and scenarios).
 //! All commands read inputs with `input`, write results with `output`, and show findings with `report`.
 //!
@@ -19,6 +19,7 @@ mod args;
 mod check;
 mod cluster;
 mod config;
+mod conversions;
 mod convert;
 mod definitions;
 mod diff;
@@ -104,6 +105,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Command::Trim(args) => trim::run(args, &setup),
         Command::Diff(args) => diff::run(args, &setup),
         Command::Upgrade(args) => upgrade::run(args, &setup),
+        Command::Conversions(args) => conversions::run(args, &setup),
         Command::Validate(args) => validate::run(args, &setup),
         Command::Stream(args) => stream::run(args, &setup),
         Command::Krm => krm::run(&setup),

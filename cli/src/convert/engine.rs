@@ -19,7 +19,7 @@ use kubeshape_registry::KindNames;
 use kubeshape_schema::read::Rules;
 use kubeshape_schema::{Bump, Code, Note, Property};
 use kubeshape_structural::{Crd, Version};
-use kubeshape_yaml::{Limits, Node, Tape};
+use kubeshape_yaml::{Limits, Node, Tape, json};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -125,13 +125,14 @@ impl Engine {
         })
     }
 
-    /// Converts one CustomResourceDefinition, whose manifest is `manifest`.
+    /// Converts one CustomResourceDefinition, whose manifest is given, and whether it is made of a definition of another
+    /// system.
     ///
     /// # Errors
     /// Returns the errors of the sink.
     pub(crate) fn convert<'a>(
         &'a self,
-        manifest: Node<'_>,
+        manifest: (Node<'_>, bool),
         crd: &'a Crd<'a>,
         arena: &'a Bump,
         scratch: &mut Scratch,
@@ -227,18 +228,24 @@ impl Engine {
     fn definition<'a>(
         &self,
         target: Target,
-        manifest: Node<'_>,
+        (manifest, is_derived): (Node<'_>, bool),
         crd: &Crd<'a>,
         scratch: &mut Scratch,
         sink: &mut impl Sink<'a>,
     ) -> Result<(), Fatal> {
+        let Scratch { bytes, formatter } = scratch;
+        bytes.clear();
+        if self.rules.is_none() && is_derived {
+            let as_made = json::Options { sorted: false, escape_html: false };
+            json::write(manifest, bytes, as_made);
+            let formatted = formatter.format(bytes, target.format, self.pretty, &mut Vec::new());
+            return sink.result(target, "", formatted.unwrap_or_default());
+        }
         let Some(rules) = &self.rules else {
             let detail = "a CustomResourceDefinition is one already; --rules-from adds rules to it";
             sink.note(Note::new(Code::Skipped, crd.at, detail), Some(target.shape));
             return Ok(());
         };
-        let Scratch { bytes, formatter } = scratch;
-        bytes.clear();
         let mut notes = Vec::new();
         rules.definition(manifest, crd, bytes, &mut notes);
         let is_wanted = |note: &Note<'_>| self.losses || !note.code.kind().is_loss();

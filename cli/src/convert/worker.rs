@@ -11,7 +11,7 @@ use crate::report::{Filter, Tally, write_line};
 use kubeshape_discovery::{CustomResource, custom_resource};
 use kubeshape_input::{Code, Document, Finding, Limits, Note, Place, Reader, Resolver, skipped};
 use kubeshape_schema::Bump;
-use kubeshape_structural::read::Manifest;
+use kubeshape_structural::read::{Manifest, manifests};
 use kubeshape_yaml::Node;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -162,9 +162,12 @@ impl<'e> Worker<'e> {
             for finding in document.remarks() {
                 out.say(context, finding);
             }
-            for manifest in crds {
+            // Those that are made of definitions of other systems follow the others.
+            let written = manifests(document.root()).0.len();
+            for (number, manifest) in crds.into_iter().enumerate() {
+                let is_derived = number >= written;
                 let mut resolver = document.resolver_mut().within(manifest.node);
-                if let Err(fatal) = out.convert(context, manifest, &mut resolver, arena, scratch) {
+                if let Err(fatal) = out.convert(context, (manifest, is_derived), &mut resolver, arena, scratch) {
                     out.fatal = Some(fatal);
                     return out;
                 }
@@ -254,11 +257,11 @@ impl FileResult {
         self.events.push(Event::Notes(notes));
     }
 
-    /// Converts a CustomResourceDefinition.
+    /// Converts a CustomResourceDefinition, which may be made of a definition of another system.
     fn convert<'a>(
         &mut self,
         context: &'a Context<'a>,
-        manifest: Manifest<'a>,
+        (manifest, is_derived): (Manifest<'a>, bool),
         resolver: &mut Resolver<'_>,
         arena: &'a Bump,
         scratch: &mut Scratch,
@@ -285,7 +288,7 @@ impl FileResult {
             written: 0,
             over: None,
         };
-        let converted = context.engine.convert(manifest.node, crd, arena, scratch, &mut collect);
+        let converted = context.engine.convert((manifest.node, is_derived), crd, arena, scratch, &mut collect);
         notes.append(&mut collect.notes);
         for (version, detail) in collect.same.drain(..) {
             let at = crd.versions.iter().find(|known| known.name == version).map_or(crd.at, |version| version.at);

@@ -9,7 +9,7 @@ use crate::args::{DiffArgs, When};
 use crate::definitions::Definitions;
 use crate::error::Fatal;
 use crate::input::{Filter, check_once};
-use crate::report::{Changed, Setup, Ui};
+use crate::report::{Changed, Setup, Ui, example, indented};
 use kubeshape_builtin as builtin;
 use kubeshape_check::{Check, Releases};
 use kubeshape_diff::{
@@ -18,7 +18,6 @@ use kubeshape_diff::{
 };
 use kubeshape_input::{Code, Document, Finding, Limits, Place, Resolver};
 use kubeshape_schema::{Bump, Gvk, Note, Release};
-use kubeshape_smd::ToValue;
 use kubeshape_structural::Crd;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::builtin::Constraints;
@@ -261,7 +260,7 @@ impl Run<'_> {
                 self.ui.finding(&finding);
             }
             if let (true, Proof::Witness(witness)) = (class == Class::Breaking || self.args.verbose, &proof) {
-                let yaml = yaml(witness);
+                let yaml = example(&witness.object);
                 self.ui.verbatim(&format!("  witness for {}:\n\n{}\n", named(&change), indented(&yaml)));
                 self.ui.code_block(&format!("An object that it breaks ({})", witness.outcome), "yaml", &yaml);
             }
@@ -393,34 +392,6 @@ fn summed_up(witness: &Witness) -> String {
         out.push_str(". An update that leaves the value alone is accepted");
     }
     out
-}
-
-/// Prints a witness as YAML. Long values are cut.
-fn yaml(witness: &Witness) -> String {
-    const LINES: usize = 60;
-    const COLUMNS: usize = 160;
-    let arena = Bump::new();
-    let whole = kubeshape_registry::print::yaml(witness.object.to_value(&arena));
-    let mut out = String::new();
-    for line in whole.lines().take(LINES) {
-        match line.char_indices().nth(COLUMNS) {
-            Some((end, _)) => {
-                let _ = writeln!(out, "{}… # {} characters", &line[..end], line.chars().count());
-            }
-            None => {
-                let _ = writeln!(out, "{line}");
-            }
-        }
-    }
-    if let Some(more) = whole.lines().count().checked_sub(LINES).filter(|more| *more > 0) {
-        let _ = writeln!(out, "# {more} more lines");
-    }
-    out
-}
-
-fn indented(text: &str) -> String {
-    let lines: Vec<String> = text.lines().map(|line| format!("    {line}")).collect();
-    lines.join("\n")
 }
 
 /// Returns the finding of a change, by its locations in both definitions and whether these have the changed part.

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Larger files are always read as manifests, in bytes.
-const LARGEST: u64 = 64 << 10;
+pub(super) const LARGEST: u64 = 64 << 10;
 
 /// The suffixes of such files.
 const ENDINGS: [&str; 3] = [".yaml", ".yml", ".json"];

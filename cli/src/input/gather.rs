@@ -4,7 +4,7 @@ use super::chart::{self, Charts};
 use super::filter::{Filter, View};
 use super::ignored::{self, IgnoreFiles};
 use super::order::by_component;
-use super::{Input, Source, build, pipe};
+use super::{Input, Source, archive, build, pipe};
 use crate::cluster;
 use crate::error::{Fatal, describe};
 use kubeshape_input::{BuildFile, Code, Finding};
@@ -98,7 +98,8 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Fil
     };
     let mut roots = Vec::new();
     let mut stdin = false;
-    let mut of_clusters = Vec::new();
+    let mut in_memory = Vec::new();
+    let mut passed = Vec::new();
     for path in arguments {
         if path.as_os_str() == "-" {
             stdin = true;
@@ -106,7 +107,7 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Fil
         }
         if let Some(context) = cluster::context_of(path) {
             let found = cluster::inputs(context, filter.is_offline());
-            of_clusters.extend(found.inputs);
+            in_memory.extend(found.inputs);
             walk.unreadable.extend(found.unreadable);
             continue;
         }
@@ -116,6 +117,18 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Fil
                 roots.push(Root { path: path.to_owned(), canonical: canonical.clone() });
                 walk.root(path.to_owned(), canonical);
             }
+            Ok((_, canonical)) if archive::is_archive(path) => {
+                let view = filter.in_folder(&canonical);
+                match archive::inputs(path, &canonical, &view, &mut walk.charts) {
+                    Err(why) => walk.unreadable.push((path.to_owned(), why)),
+                    Ok(found) => {
+                        in_memory.extend(found.inputs);
+                        walk.unreadable.extend(found.unreadable);
+                        passed.extend(build::finding(&path.to_string_lossy(), found.passed));
+                        roots.push(Root { path: path.to_owned(), canonical });
+                    }
+                }
+            }
             Ok((_, canonical)) => walk.file(path.to_owned(), canonical, true),
         }
     }
@@ -123,6 +136,7 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Fil
     let Walk { mut files, folders, mut unreadable, links, ignored, charts, listed, .. } = walk;
     let mut findings = charts.findings(|template| files.contains_key(template));
     findings.extend(ignored.findings);
+    findings.extend(passed);
     findings.extend(pass_over(&mut files, &listed, &roots));
     findings.sort_by(|a, b| (&a.input, a.place.map(|at| at.line)).cmp(&(&b.input, b.place.map(|at| at.line))));
     findings.dedup();
@@ -136,7 +150,7 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Fil
     if stdin {
         inputs.push(Input { source: Source::Stdin, canonical: PathBuf::new(), named: true, in_chart: false });
     }
-    inputs.extend(of_clusters);
+    inputs.extend(in_memory);
     inputs.sort_by(|a, b| by_component(a.path(), b.path()));
     unreadable.sort_by(|a, b| by_component(&a.0, &b.0));
     let followed = links.into_iter().chain(ignored.files).collect();

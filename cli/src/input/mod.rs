@@ -4,6 +4,7 @@
 //! what is skipped in folders; [`read`](read::Reader::read) returns the bytes of an input. `kubeshape-input` recognizes
 //! their content.
 
+mod archive;
 mod build;
 mod chart;
 mod filter;
@@ -29,7 +30,8 @@ pub(crate) enum Source {
     Stdin,
     /// A file, by the path under which it was found.
     File(PathBuf),
-    /// A document of a cluster or of a release of Kubernetes: its name in messages, and its content.
+    /// A document of a cluster or of a release of Kubernetes, or a member of an archive: its name in messages, and its
+    /// content.
     Memory(PathBuf, Bytes),
 }
 

@@ -9,6 +9,7 @@
 mod claims;
 pub(crate) mod clean;
 mod document;
+mod example;
 mod fatal;
 mod file;
 mod github;
@@ -30,6 +31,7 @@ mod wrap;
 
 pub(crate) use claims::Claims;
 pub(crate) use document::{Answers, Changed};
+pub(crate) use example::{example, indented};
 pub(crate) use fatal::fatal;
 pub(crate) use file::Report;
 pub(crate) use line::{is_finding, write_line};

@@ -1,6 +1,7 @@
 //! Integration tests of the command. Each runs the binary in its own folder.
 
 mod apply;
+mod archives;
 mod bad_input;
 mod broken_documents;
 mod budgets;
@@ -10,6 +11,7 @@ mod check;
 mod common;
 mod config;
 mod constraints;
+mod conversions;
 mod convert;
 mod definitions;
 mod diff;

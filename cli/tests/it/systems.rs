@@ -90,3 +90,17 @@ fn edits_and_mistakes_are_in_the_source() {
     assert_eq!(run.code, Some(0), "{}", run.err);
     assert!(!run.out.contains("How large") && run.out.contains("CompositeResourceDefinition"));
 }
+
+#[test]
+fn what_the_systems_make_is_written() {
+    let folder = folder();
+    let run = folder.run("convert defs --to crd -o out");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let expected = ["boxes.kro.run/crd.yaml", "tabs.example.org/crd.yaml", "xtabs.example.org/crd.yaml"];
+    assert_eq!(folder.names("out"), expected);
+    assert!(folder.read("out/boxes.kro.run/crd.yaml").contains("kind: CustomResourceDefinition"));
+    let run = folder.run("check out --kubernetes all");
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    let run = folder.run("diff defs out");
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+}

@@ -86,8 +86,9 @@ impl<'a> Converter<'a> {
         let patterns = self.notes.len();
         self.values(facts, &mut build);
         exact &= !self.notes[patterns..].iter().any(|note| note.code == Code::ToCrdPattern);
-        let has_null = facts.values.iter().flatten().any(|value| value.is_null());
-        if has_null && spine.flags.any(Flags::NULLABLE) {
+        let has_null =
+            facts.null_branch && facts.is_nullable() || facts.values.iter().flatten().any(|value| value.is_null());
+        if facts.values.is_some() && has_null && spine.flags.any(Flags::NULLABLE) {
             // A server accepts null for no enum.
             build.schema.enumeration = &[];
             exact = false;

@@ -90,7 +90,7 @@ impl<'a> Converter<'a> {
         for (name, value) in members.into_iter().filter(|(name, _)| !ANNOTATIONS.contains(name)) {
             // Kubernetes' documents have list and map types next to references.
             if siblings || name.starts_with("x-kubernetes-") {
-                self.member(facts, name, value, &|node| Conjunct { node, trail, or_null: false });
+                self.member(facts, name, value, or_null, &|node| Conjunct { node, trail, or_null: false });
             } else if name != "$ref" {
                 self.lose(Code::ToCrdDropped, value.index(), format!("{name} next to $ref"));
             }
@@ -194,12 +194,13 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Adds one member of a schema.
+    /// Adds one member of a schema. `or_null` says whether null is an alternative to the schema.
     fn member(
         &mut self,
         facts: &mut Facts<'a>,
         name: &'a str,
         value: Node<'a>,
+        or_null: bool,
         conjunct: &dyn Fn(Node<'a>) -> Conjunct<'a>,
     ) {
         let at = value.index();
@@ -289,12 +290,12 @@ impl<'a> Converter<'a> {
             "items" => facts.items.push(conjunct(value)),
             "allOf" => {
                 for schema in value.items() {
-                    self.collect(facts, conjunct(schema));
+                    self.collect(facts, Conjunct { or_null, ..conjunct(schema) });
                 }
             }
             "anyOf" | "oneOf" => {
                 let group = if name == "anyOf" { Group::Any } else { Group::One };
-                self.alternatives(facts, group, value, conjunct);
+                self.alternatives(facts, group, value, or_null, conjunct);
             }
             "not" => {
                 let not = self.facts(&Spec::one(conjunct(value)));
@@ -376,17 +377,26 @@ impl<'a> Converter<'a> {
         facts: &mut Facts<'a>,
         group: Group,
         list: Node<'a>,
+        or_null: bool,
         conjunct: &dyn Fn(Node<'a>) -> Conjunct<'a>,
     ) {
         let (nulls, others): (Vec<Node<'a>>, Vec<Node<'a>>) = list.items().partition(|schema| is_null(*schema));
-        let or_null = !nulls.is_empty();
-        if or_null {
+        if !nulls.is_empty() {
             facts.said_null = true;
             facts.null_branch = true;
         }
+        // Around these alternatives, null may be one, too.
+        let or_null = or_null || !nulls.is_empty();
         let branch = |schema| Conjunct { or_null, ..conjunct(schema) };
-        if let [only] = others.as_slice() {
-            return self.collect(facts, branch(*only));
+        match others.as_slice() {
+            [only] => return self.collect(facts, branch(*only)),
+            [] if !nulls.is_empty() => {
+                // Only null is left.
+                facts.types = Types::NONE;
+                facts.typed = true;
+                return;
+            }
+            _ => {}
         }
         let branches: Vec<Facts<'a>> = others.iter().map(|schema| self.facts(&Spec::one(branch(*schema)))).collect();
         if !branches.is_empty() {

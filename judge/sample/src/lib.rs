@@ -8,6 +8,7 @@ mod path;
 mod pattern;
 mod scalar;
 mod search;
+mod shrink;
 mod typed;
 mod values;
 mod wanted;
@@ -21,6 +22,7 @@ use std::collections::BTreeSet;
 
 pub use build::MAX_ITEMS;
 pub use build::Problem;
+pub use shrink::shrink;
 pub use typed::sample_of_document;
 pub use values::values;
 pub use wanted::{Step, Wanted};

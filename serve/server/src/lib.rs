@@ -40,4 +40,4 @@ pub use rope::Rope;
 pub use snapshot::{Discovery, LazyV2, Leaf, Live, Snapshot, Upstream};
 pub use state::{Endpoints, Readiness};
 pub use store::{Applied, BaseDocuments, BaseError, Change, Definition, Index, Quality, Reason, Store, StoreOptions};
-pub use webhooks::LoopbackHooks;
+pub use webhooks::{LoopbackHooks, WebhookClient};

@@ -1,4 +1,5 @@
-//! Requests to webhooks on this machine (upstream: `k8s.io/apiserver/pkg/util/webhook`).
+//! Requests to webhooks: to those on this machine that configurations name, and to one that a user names (upstream:
+//! `k8s.io/apiserver/pkg/util/webhook`).
 
 use bytes::Bytes;
 use http::{Request, StatusCode, Uri, header};
@@ -73,21 +74,116 @@ impl LoopbackHooks {
         if let Some(client) = clients.get(authorities) {
             return Ok(client.clone());
         }
-        let mut connector = HttpConnector::new();
-        connector.enforce_http(false);
-        connector.set_nodelay(true);
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls(authorities)?)
-            .https_only()
-            .enable_http1()
-            .wrap_connector(connector);
-        let client = Client::builder(TokioExecutor::new()).pool_idle_timeout(IDLE).build(connector);
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls(authorities)?).https_only().enable_http1();
+        let client = client(connector.wrap_connector(tcp()));
         if clients.len() >= MAX_CLIENTS {
             clients.pop_first();
         }
         clients.insert(authorities.to_vec(), Client::clone(&client));
         Ok(client)
     }
+}
+
+fn tcp() -> HttpConnector {
+    let mut connector = HttpConnector::new();
+    connector.enforce_http(false);
+    connector.set_nodelay(true);
+    connector
+}
+
+fn client(connector: HttpsConnector<HttpConnector>) -> HookClient {
+    Client::builder(TokioExecutor::new()).pool_idle_timeout(IDLE).build(connector)
+}
+
+/// Sends requests to one webhook, at an address that a user names: HTTPS or HTTP, on any machine.
+///
+/// # Example
+/// ```
+/// use kubeshape_server::WebhookClient;
+/// use std::time::Duration;
+///
+/// let runtime = tokio::runtime::Runtime::new()?;
+/// let handle = runtime.handle().clone();
+/// let error = WebhookClient::new(handle.clone(), "ftp://example.com", &[], Duration::from_secs(1)).unwrap_err();
+/// assert_eq!(error, "\"ftp://example.com\" is not an http or https URL");
+/// let client = WebhookClient::new(handle, "http://127.0.0.1:1/convert", &[], Duration::from_secs(1)).unwrap();
+/// assert!(client.post(b"{}").unwrap_err().starts_with("Post \"http://127.0.0.1:1/convert?timeout=1s\": "));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct WebhookClient {
+    runtime: Handle,
+    client: HookClient,
+    uri: Uri,
+    timeout: Duration,
+}
+
+impl WebhookClient {
+    /// Creates it with the runtime that sends the requests. `authorities` are certificates in PEM; without them, those
+    /// of the system are trusted.
+    ///
+    /// # Errors
+    /// The URL is not one of HTTP or HTTPS, or the certificates cannot be read.
+    pub fn new(runtime: Handle, url: &str, authorities: &[u8], timeout: Duration) -> Result<WebhookClient, String> {
+        let wrong = || format!("{url:?} is not an http or https URL");
+        let given: Uri = url.parse().map_err(|_| wrong())?;
+        let (Some(scheme), Some(authority)) = (given.scheme_str(), given.authority()) else { return Err(wrong()) };
+        let tls = match scheme {
+            "https" => tls(authorities)?,
+            // It is not used.
+            "http" => verifying(RootCertStore::empty())?,
+            _ => return Err(wrong()),
+        };
+        let target = format!("{}?timeout={}s", cleaned(given.path()), timeout.as_secs().max(1));
+        let uri = Uri::builder().scheme(scheme).authority(authority.as_str()).path_and_query(target).build();
+        let uri = uri.map_err(|_| wrong())?;
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
+        Ok(WebhookClient { runtime, client: client(connector.wrap_connector(tcp())), uri, timeout })
+    }
+
+    /// Sends a body and returns that of the response, at most 8 MiB.
+    ///
+    /// # Errors
+    /// There is no response in time, or its status is not 200. The message is a server's.
+    pub fn post(&self, body: &[u8]) -> Result<Vec<u8>, String> {
+        let shown = format!("Post \"{}\": ", self.uri);
+        let request = request(self.uri.clone(), Bytes::copy_from_slice(body)).map_err(|error| error.to_string())?;
+        let sent = send(self.client.clone(), request);
+        match self.runtime.block_on(async move { tokio::time::timeout(self.timeout, sent).await }) {
+            Ok(result) => result.map_err(|error| format!("{shown}{error}")),
+            Err(_) => Err(format!("{shown}context deadline exceeded")),
+        }
+    }
+}
+
+fn request(uri: Uri, body: Bytes) -> Result<Request<Full<Bytes>>, http::Error> {
+    Request::post(uri)
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::ACCEPT, "application/json, */*")
+        .header(header::USER_AGENT, "kubeshape-webhook")
+        .body(Full::new(body))
+}
+
+/// Sends a request and returns the body of the response.
+async fn send(client: HookClient, request: Request<Full<Bytes>>) -> Result<Vec<u8>, String> {
+    let response = client.request(request).await.map_err(|error| causes(&error))?;
+    let status = response.status();
+    let body = Limited::new(response.into_body(), MAX_RESPONSE).collect().await;
+    let body = body.map_err(|error| error.to_string())?.to_bytes().to_vec();
+    if status == StatusCode::OK {
+        return Ok(body);
+    }
+    let text = String::from_utf8_lossy(&body);
+    let text: String = text.trim().chars().take(256).collect();
+    Err(format!("an error on the server ({text:?}) has prevented the request from succeeding ({status})"))
+}
+
+/// Returns the configuration of TLS that trusts these authorities.
+fn verifying(roots: RootCertStore) -> Result<ClientConfig, String> {
+    let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?;
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
 fn tls(authorities: &[u8]) -> Result<ClientConfig, String> {
@@ -208,25 +304,11 @@ impl Hooks for LoopbackHooks {
         let uri = target(call)?;
         let client = self.client(&call.authorities)?;
         let shown = format!("Post \"{uri}\": ");
-        let request = Request::post(uri)
-            .header(header::CONTENT_TYPE, "application/json")
-            .header(header::ACCEPT, "application/json, */*")
-            .header(header::USER_AGENT, "kubeshape-webhook")
-            .body(Full::new(Bytes::from(call.body.clone())))
-            .map_err(|error| error.to_string())?;
+        let request = request(uri, Bytes::from(call.body.clone())).map_err(|error| error.to_string())?;
         let permits = Arc::clone(&self.permits);
         let sent = async move {
             let _permit = permits.acquire().await.map_err(|error| error.to_string())?;
-            let response = client.request(request).await.map_err(|error| causes(&error))?;
-            let status = response.status();
-            let body = Limited::new(response.into_body(), MAX_RESPONSE).collect().await;
-            let body = body.map_err(|error| error.to_string())?.to_bytes().to_vec();
-            if status == StatusCode::OK {
-                return Ok(body);
-            }
-            let text = String::from_utf8_lossy(&body);
-            let text: String = text.trim().chars().take(256).collect();
-            Err(format!("an error on the server ({text:?}) has prevented the request from succeeding ({status})"))
+            send(client, request).await
         };
         let timeout = call.timeout;
         // The thread is one of those for long work.

@@ -13,6 +13,46 @@ fn converts(source: &str, expected: &str, codes: &[Code]) {
 
 const ANY: &str = r#"{"nullable":true,"x-kubernetes-preserve-unknown-fields":true}"#;
 
+/// Returns the schema of a property of the spec, and the codes of the losses.
+fn of_property(source: &str, name: &str) -> (serde_json::Value, Vec<Code>) {
+    let spec = super::spec(source, Options::default()).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&spec.json).unwrap();
+    (json["properties"][name].clone(), spec.codes)
+}
+
+#[test]
+fn null_is_an_alternative_to_alternatives() {
+    let one = r#"{"type": "object", "required": ["b"], "properties": {"b": {"type": "string", "enum": ["x"]}}}"#;
+    let two = r#"{"type": "object", "required": ["b"], "properties": {"b": {"type": "string", "enum": ["y"]}}}"#;
+    for inner in [
+        format!(r#"{{"oneOf": [{one}, {two}]}}"#),
+        format!(r#"{{"allOf": [{one}]}}"#),
+        format!(r#"{{"anyOf": [{{"oneOf": [{one}, {two}]}}, {two}]}}"#),
+    ] {
+        let source =
+            format!(r#"{{"type": "object", "properties": {{"a": {{"anyOf": [{inner}, {{"type": "null"}}]}}}}}}"#);
+        let (schema, _) = of_property(&source, "a");
+        assert_eq!(schema["nullable"], true, "{source}: {schema}");
+        assert_eq!(schema["type"], "object", "{source}");
+    }
+}
+
+#[test]
+fn an_enum_of_an_alternative_is_left_out_if_the_value_may_be_null() {
+    let display = r#"{"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}]}"#;
+    let branch = |kind: &str| {
+        let properties = format!(r#"{{"display": {display}, "type": {{"type": "string", "const": "{kind}"}}}}"#);
+        format!(r#"{{"type": "object", "required": ["type"], "properties": {properties}}}"#)
+    };
+    let source = format!(r#"{{"type": "object", "oneOf": [{}, {}]}}"#, branch("on"), branch("off"));
+    let (schema, codes) = of_property(&source, "display");
+    assert_eq!(schema, serde_json::json!({"type": "string", "nullable": true}));
+    assert!(codes.contains(&Code::ToCrdValidation), "{codes:?}");
+    let spec = super::spec(&source, Options::default()).unwrap();
+    assert!(!spec.json.contains(r#""enum":["a","b"]"#), "{}", spec.json);
+    assert!(spec.json.contains(r#""enum":["on"]"#), "{}", spec.json);
+}
+
 #[test]
 fn types_and_null() {
     for (source, expected) in [

@@ -19,6 +19,7 @@ fn schemas() -> impl Strategy<Value = Value> {
         Just(json!({"enum": ["a", "b"]})),
         Just(json!({"const": "b"})),
         Just(json!({"enum": ["a", null]})),
+        Just(json!({"type": "null"})),
         Just(json!({"type": ["string", "null"], "maxLength": 1})),
         Just(json!({"type": "integer", "minimum": 1})),
         Just(json!({"type": "integer", "exclusiveMaximum": 3, "multipleOf": 2})),

@@ -5,7 +5,6 @@ mod candidates;
 mod judge;
 pub(crate) mod proof;
 pub(crate) mod prove;
-mod shrink;
 
 use crate::change::{Change, Class, Consumer};
 use crate::confirm::confirmed;

@@ -3,12 +3,11 @@
 use super::candidates::{Attempt, attempts};
 use super::judge::{Judge, Seen};
 use super::proof::{Effort, Outcome, Proof, Witness};
-use super::shrink;
 use crate::change::Change;
 use crate::findings::{Findings, Spot, Subject};
 use crate::implication::Memo;
 use crate::server_fields::Role;
-use kubeshape_sample::{Step, Wanted, sample_with};
+use kubeshape_sample::{Step, Wanted, sample_with, shrink};
 use kubeshape_schema::{Bump, Code, Json, Schema};
 use kubeshape_structural::{Crd, Version};
 use kubeshape_validate::object::Resource;
@@ -247,7 +246,9 @@ fn made<'o>(
     let Some(seen) = judge.see(made.value, arena) else {
         return Err("the new definition accepts the objects tried".to_owned());
     };
-    let value = shrink::shrink(judge, made.value, seen.outcome, effort.shrinking, arena);
+    let outcome = seen.outcome;
+    let is_seen = |smaller| judge.see(smaller, arena).is_some_and(|seen| seen.outcome == outcome);
+    let value = shrink(made.value, effort.shrinking, arena, is_seen);
     let seen = judge.see(value, arena).unwrap_or(seen);
     witness(judge, value, seen, effort, arena)
 }

@@ -3,12 +3,13 @@
 //!
 //! If webhooks are not called, only the `apiVersion` changes in their place.
 
-use super::conversion::{Converter, MAX_BATCH, MAX_BATCH_BYTES};
+use super::conversion::Converter;
 use super::served::Served;
 use crate::raw;
 use crate::status::Status;
 use crate::store::{Draft, Stored};
 use crate::value::{self, metadata, with, with_meta};
+use kubeshape_conversions::{MAX_BATCH, MAX_BATCH_BYTES};
 use kubeshape_schema::Flags;
 use kubeshape_schema::field::Path;
 use kubeshape_smd::managed::ObjectConverter;

@@ -1,18 +1,29 @@
-//! Makes a witness smaller.
+//! Makes an object smaller.
 
-use super::judge::Judge;
-use super::proof::Outcome;
 use kubeshape_schema::Bump;
 use kubeshape_value::Map;
 use kubeshape_value::Value;
 
-/// Removes what the witness does not need to show the same. Tries members from the outside in, at most `most`.
-pub(super) fn shrink<'o>(
-    judge: &Judge<'o>,
+/// Removes what an object does not need to show something. `shows` says whether a smaller object still shows it, and is
+/// called at most `most` times. Members are tried from the outside in; `apiVersion`, `kind` and `metadata` stay.
+///
+/// # Example
+/// ```
+/// use kubeshape_sample::shrink;
+/// use kubeshape_schema::Bump;
+/// use kubeshape_value::ToValue;
+///
+/// let arena = Bump::new();
+/// let object = serde_json::json!({"kind": "Tab", "note": "a", "ports": [{"port": 1, "name": "b"}, {"port": 2}]});
+/// let has_name = |object: kubeshape_value::Value<'_>| object.to_string().contains("name");
+/// let small = shrink(object.to_value(&arena), 64, &arena, has_name);
+/// assert_eq!(small.to_serde(), serde_json::json!({"kind": "Tab", "ports": [{"name": "b"}]}));
+/// ```
+pub fn shrink<'o>(
     object: Value<'o>,
-    outcome: Outcome,
     most: usize,
     arena: &'o Bump,
+    mut shows: impl FnMut(Value<'o>) -> bool,
 ) -> Value<'o> {
     let mut object = object;
     let mut todo: Vec<Vec<usize>> = vec![Vec::new()];
@@ -28,7 +39,7 @@ pub(super) fn shrink<'o>(
             }
             left -= 1;
             let Some(smaller) = without(object, &path, at, arena) else { continue };
-            if judge.see(smaller, arena).is_some_and(|seen| seen.outcome == outcome) {
+            if shows(smaller) {
                 object = smaller;
             }
         }

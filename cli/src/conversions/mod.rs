@@ -1,0 +1,284 @@
+//! `kubeshape conversions` calls webhooks. `kubeshape_conversions` makes the objects and decides what is wrong.
+
+mod command;
+
+use crate::args::{ConversionsArgs, When};
+use crate::definitions::Definitions;
+use crate::error::Fatal;
+use crate::input::{self, Filter, check_once, gather};
+use crate::report::{Setup, Ui, example, indented};
+use command::Command;
+use kubeshape_conversions::{Effort, Fault, REVIEW_VERSIONS, Report, Webhook, prove, review_version};
+use kubeshape_input::{Code, Document, Limits};
+use kubeshape_registry::Object;
+use kubeshape_schema::{Bump, Note, thousands};
+use kubeshape_structural::read::Manifest;
+use kubeshape_yaml::Node;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Runs the command. Returns whether no fault was found.
+///
+/// # Errors
+/// The command line is wrong, something cannot be read, or the webhook cannot be called.
+pub(crate) fn run(args: &ConversionsArgs, setup: &Setup) -> Result<bool, Fatal> {
+    let levels = setup.levels(&args.findings.levels);
+    let ui = Ui::new(setup.color, When::Never, args.quiet, args.verbose).with_levels(levels);
+    let ui = ui.on_output(setup.color);
+    let ui = ui.reporting(args.findings.report.formats(args.findings.output_format));
+    check_once(&args.sample)?;
+    let filter = Filter::new(&args.walk)?;
+    let end = Instant::now().checked_add(args.time);
+    let mut run = Run { args, ui, errors: 0, counts: Counts::default() };
+    let definitions = Definitions::read(&args.inputs, &filter, Limits::default(), |finding| run.finding(finding))?;
+    let mut samples = Samples { objects: run.samples(&filter)?, used: BTreeSet::new() };
+    through(args, |send| {
+        for name in definitions.names() {
+            if let Some((document, manifest)) = definitions.get(name) {
+                run.definition(name, document, &manifest, &mut samples, &mut Timed { send, end });
+            }
+        }
+    })?;
+    run.unused(&samples);
+    run.end()
+}
+
+/// Sends a review, and returns the body of the response.
+type Ask<'s> = &'s dyn Fn(&[u8]) -> Result<Vec<u8>, String>;
+
+/// Calls a function with the means to reach the webhook.
+///
+/// # Errors
+/// The URL or the certificates are wrong.
+fn through(args: &ConversionsArgs, call: impl FnOnce(Ask<'_>)) -> Result<(), Fatal> {
+    #[cfg(feature = "serve")]
+    if let Some(url) = &args.webhook {
+        let authorities = match &args.certificate_authority {
+            None => Vec::new(),
+            Some(path) => std::fs::read(path)
+                .map_err(|error| Fatal::Read { path: path.clone(), message: crate::error::describe(&error) })?,
+        };
+        let runtime = tokio::runtime::Runtime::new()
+            .map_err(|error| Fatal::Usage(format!("no request can be sent: {}", crate::error::describe(&error))))?;
+        let client = kubeshape_server::WebhookClient::new(runtime.handle().clone(), url, &authorities, args.timeout)
+            .map_err(|why| Fatal::Usage(format!("--webhook: {why}")))?;
+        call(&|body| client.post(body));
+        return Ok(());
+    }
+    let command = Command::new(args.exec.as_deref().unwrap_or_default(), args.timeout);
+    call(&|body| command.run(body));
+    Ok(())
+}
+
+/// A webhook that is called until the time is up.
+struct Timed<'s> {
+    send: Ask<'s>,
+    end: Option<Instant>,
+}
+
+impl Webhook for Timed<'_> {
+    fn convert(&mut self, review: &[u8]) -> Result<Vec<u8>, String> {
+        (self.send)(review)
+    }
+
+    fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
+}
+
+/// Own objects, and which of them a definition has.
+struct Samples {
+    objects: Vec<Object>,
+    used: BTreeSet<usize>,
+}
+
+#[derive(Default)]
+struct Counts {
+    definitions: usize,
+    objects: usize,
+    conversions: usize,
+    faults: usize,
+}
+
+struct Run<'r> {
+    args: &'r ConversionsArgs,
+    ui: Ui,
+    errors: usize,
+    counts: Counts,
+}
+
+impl Run<'_> {
+    fn finding(&mut self, finding: &kubeshape_input::Finding) {
+        self.errors += usize::from(finding.is_error());
+        self.ui.finding(finding);
+    }
+
+    /// Reads own objects.
+    fn samples(&mut self, filter: &Filter) -> Result<Vec<Object>, Fatal> {
+        let mut out = Vec::new();
+        let mut reader = input::Reader::default();
+        for path in &self.args.sample {
+            let gathered = gather(&[PathBuf::from(path)], None, filter);
+            gathered.findings.iter().for_each(|finding| self.finding(finding));
+            if let Some((path, message)) = gathered.unreadable.into_iter().next() {
+                return Err(Fatal::Read { path, message });
+            }
+            for input in &gathered.inputs {
+                let bytes = reader.read(input, &Limits::default());
+                let bytes =
+                    bytes.map_err(|finding| Fatal::Read { path: input.path().to_owned(), message: finding.detail })?;
+                let (objects, findings) = Object::read_all(input.name(), bytes);
+                findings.iter().for_each(|finding| self.finding(finding));
+                out.extend(objects);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Proves the conversions of a definition.
+    fn definition(
+        &mut self,
+        name: &str,
+        document: &Document,
+        manifest: &Manifest<'_>,
+        samples: &mut Samples,
+        webhook: &mut Timed<'_>,
+    ) {
+        let arena = Bump::new();
+        let read = manifest.read(&arena);
+        let mut place = document.resolver().of_resource(name);
+        for note in &read.notes {
+            let finding = place.finding(note);
+            if finding.is_error() {
+                self.finding(&finding);
+            }
+        }
+        let Some(crd) = read.value else { return };
+        let own: Vec<usize> = (0..samples.objects.len())
+            .filter(|at| {
+                let gvk = samples.objects[*at].gvk();
+                gvk.group() == crd.group && samples.objects[*at].kind() == crd.names.kind
+            })
+            .collect();
+        samples.used.extend(&own);
+        let objects: Vec<serde_json::Value> = own.iter().map(|at| samples.objects[*at].value().clone()).collect();
+        let args = self.args;
+        let effort = Effort {
+            objects: args.objects as usize,
+            reviews: args.reviews as usize,
+            batch: usize::from(args.batch),
+            bytes: usize::try_from(args.size).unwrap_or(usize::MAX),
+            review: review(manifest.node).unwrap_or(REVIEW_VERSIONS[0]),
+            seed: args.seed,
+            release: args.kubernetes.unwrap_or_default(),
+            ..Effort::default()
+        };
+        let report = prove(&crd, &objects, webhook, &effort);
+        self.ui.compared(document.source().name(), name);
+        self.counts.definitions += 1;
+        self.counts.objects += report.versions.iter().map(|tried| tried.objects).sum::<usize>();
+        self.counts.conversions += report.conversions;
+        for (at, why) in &report.refused {
+            let object = own.get(*at).and_then(|at| samples.objects.get(*at));
+            if let Some((object, location)) = object.and_then(|object| Some((object, object.location()?))) {
+                let resource = format!("{} {}", object.kind(), object.name());
+                self.finding(&location.finding(Code::ConversionSample, why.clone()).of_resource(resource));
+            }
+        }
+        for fault in &report.faults {
+            self.fault(&place.finding(&Note::new(fault.code, fault.at, said(fault))), fault, name);
+        }
+        self.not_tried(&report, crd.at, &mut |note| place.finding(note));
+    }
+
+    /// Reports a fault, with its object.
+    fn fault(&mut self, finding: &kubeshape_input::Finding, fault: &Fault, name: &str) {
+        self.counts.faults += usize::from(finding.is_error());
+        self.finding(finding);
+        if finding.is_error() || self.args.verbose {
+            let yaml = example(&fault.object);
+            self.ui.verbatim(&format!("  object:\n\n{}\n", indented(&yaml)));
+            self.ui.code_block("The object", "yaml", &yaml);
+        }
+        self.ui.json(&serde_json::json!({
+            "definition": name, "code": fault.code.to_string(), "from": fault.from, "to": fault.to, "path": fault.path,
+            "detail": fault.detail, "object": fault.object, "converted": fault.converted, "count": fault.count,
+        }));
+    }
+
+    /// Reports what was not tried.
+    fn not_tried(&mut self, report: &Report, at: u32, finding: &mut dyn FnMut(&Note<'_>) -> kubeshape_input::Finding) {
+        let mut tell = |code: Code, detail: String| self.finding(&finding(&Note::new(code, at, detail)));
+        for tried in &report.versions {
+            for path in &tried.missing {
+                tell(Code::ConversionNotTried, format!("{}: {path}", tried.name));
+            }
+            if tried.skipped > 0 {
+                let (skipped, objects) = (thousands(tried.skipped as u64), thousands(tried.objects as u64));
+                let detail = format!("{}: {objects} objects were made, and {skipped} more are possible", tried.name);
+                tell(Code::ConversionStopped, detail);
+            }
+        }
+        if let Some(why) = &report.stopped {
+            tell(Code::ConversionStopped, why.clone());
+        }
+        if report.versions.len() < 2 {
+            tell(Code::ConversionStopped, "the definition has one version, so nothing is converted".to_owned());
+        }
+    }
+
+    /// Reports own objects of other kinds.
+    fn unused(&mut self, samples: &Samples) {
+        for (at, object) in samples.objects.iter().enumerate() {
+            if let (false, Some(location)) = (samples.used.contains(&at), object.location()) {
+                let resource = format!("{} {}", object.kind(), object.name());
+                let detail = "no definition has its kind".to_owned();
+                self.finding(&location.finding(Code::ConversionSample, detail).of_resource(resource));
+            }
+        }
+    }
+
+    fn end(self) -> Result<bool, Fatal> {
+        let Run { mut ui, errors, counts, .. } = self;
+        let Counts { definitions, objects, conversions, faults } = counts;
+        let s = |n: usize| if n == 1 { "" } else { "s" };
+        let text = format!(
+            "{definitions} definition{}, {} objects, {} conversions: {}.",
+            s(definitions),
+            thousands(objects as u64),
+            thousands(conversions as u64),
+            match faults {
+                0 => "no fault".to_owned(),
+                n => format!("{n} fault{}", s(n)),
+            }
+        );
+        ui.verdict(&text);
+        let is_denied = ui.end(None, "", "");
+        ui.written()?;
+        Ok(errors == 0 && !is_denied)
+    }
+}
+
+/// Returns the version of reviews that the definition asks for.
+fn review(definition: Node<'_>) -> Option<&'static str> {
+    let conversion = definition.get("spec")?.get("conversion")?;
+    let versions = conversion.get("webhook").unwrap_or(conversion).get("conversionReviewVersions")?;
+    review_version(versions.items().filter_map(|name| name.as_str()))
+}
+
+/// Describes a fault in one line.
+fn said(fault: &Fault) -> String {
+    let Fault { code, from, to, path, detail, .. } = fault;
+    let way = match code {
+        Code::ConversionFails | Code::ConversionRefused | Code::ConversionPruned | Code::ConversionMetadata => {
+            format!("{from} -> {to}")
+        }
+        _ => format!("{from} -> {to} -> {from}"),
+    };
+    // The messages of a server have the path.
+    let has_path = path.is_empty() || *code == Code::ConversionRefused;
+    let path = if has_path { String::new() } else { format!("{path}: ") };
+    let times = if fault.count > 1 { format!(" ({} objects)", thousands(fault.count as u64)) } else { String::new() };
+    format!("{way}: {path}{detail}{times}")
+}

@@ -1,0 +1,229 @@
+//! Objects of a version that show what a conversion does: each field of the schema, with several values.
+
+use kubeshape_sample::{Step, Wanted, sample, sample_with, values};
+use kubeshape_schema::{Bump, Extra, Flags, Schema, Type};
+use kubeshape_validate::object::Resource;
+use kubeshape_value::{Map, Value};
+use std::collections::BTreeSet;
+
+/// The maximum number of values in a schema that get objects of their own.
+const MAX_TARGETS: usize = 50_000;
+/// The maximum depth of such a value.
+const MAX_DEPTH: usize = 24;
+/// The maximum number of values of an enumeration.
+const MAX_ENUM: usize = 64;
+/// The number of other values of a field.
+const VALUES: usize = 2;
+/// The longest list whose items are put into another order.
+const MAX_LIST: usize = 16;
+/// How often an object is built for a value if the schema rejects it.
+const ROUNDS: usize = 12;
+/// Values that programs confuse or round: the first integer that a double does not have, and strings that look like
+/// something else.
+const LARGE: i64 = 9_007_199_254_740_993;
+const TEXTS: [&str; 6] =
+    ["90s", "1", "12345678901234567890", "a-long-name-of-many-parts-0", "2000-01-01T01:00:00+01:00", "<ä> \"&\""];
+
+/// What an object is made for.
+struct Target<'a> {
+    steps: Vec<Step<'a>>,
+    value: Option<Value<'a>>,
+}
+
+/// The objects of a version.
+pub(crate) struct Made<'a> {
+    /// Each as a user would write it, the simplest first.
+    pub(crate) objects: Vec<Value<'a>>,
+    /// The fields for which no object was found that the version accepts.
+    pub(crate) missing: BTreeSet<String>,
+    /// The number of values that got no object because there are too many.
+    pub(crate) skipped: usize,
+}
+
+/// Returns at most `most` objects that the version accepts. If the schema has more values than that, half of them are
+/// those nearest to the root, and `seed` chooses the others.
+pub(crate) fn made<'a>(resource: &Resource<'a>, most: usize, bytes: usize, seed: u64, arena: &'a Bump) -> Made<'a> {
+    let mut out = Made { objects: Vec::new(), missing: BTreeSet::new(), skipped: 0 };
+    let mut known: BTreeSet<Vec<u8>> = BTreeSet::new();
+    let mut add = |value: Value<'_>, out: &mut Made<'a>| {
+        let mut json = Vec::new();
+        value.write_go_json(&mut json);
+        if json.len() <= bytes && out.objects.len() < most && known.insert(json) {
+            out.objects.push(value.copy_into(arena));
+        }
+    };
+    for maximal in [false, true] {
+        let memory = Bump::new();
+        let made = sample(resource, maximal, &memory);
+        if made.problems.is_empty() {
+            add(made.value, &mut out);
+        }
+    }
+    let mut targets = resource.schema.map(|schema| targets(schema, arena)).unwrap_or_default();
+    out.skipped = choose(&mut targets, most.saturating_sub(out.objects.len()), seed);
+    for Target { steps, value } in &targets {
+        let memory = Bump::new();
+        let mut wanted = Wanted::default();
+        wanted.want(steps, *value);
+        let made = sample_with(resource, &wanted, ROUNDS, &memory);
+        if made.problems.is_empty() {
+            add(made.value, &mut out);
+        } else if value.is_none() {
+            out.missing.insert(shape(steps));
+        }
+    }
+    out
+}
+
+/// Keeps the first half of `most` targets, and chooses the others. Returns the number of those that are left out.
+fn choose(targets: &mut Vec<Target<'_>>, most: usize, seed: u64) -> usize {
+    let left_out = targets.len().saturating_sub(most);
+    if left_out == 0 {
+        return 0;
+    }
+    let first = most / 2;
+    let mut state = seed;
+    for at in first..most {
+        let others = targets.len() - at;
+        let chosen = usize::try_from(next(&mut state) % others as u64).unwrap_or_default();
+        targets.swap(at, at + chosen);
+    }
+    targets.truncate(most);
+    left_out
+}
+
+/// Returns the next number of a sequence (`SplitMix64`).
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Returns the targets of a schema, those nearest to the root first.
+fn targets<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Vec<Target<'a>> {
+    let mut out: Vec<Target<'a>> = Vec::new();
+    let mut level: Vec<(Vec<Step<'a>>, &'a Schema<'a>)> = vec![(Vec::new(), schema)];
+    for depth in 0..MAX_DEPTH {
+        let mut next = Vec::new();
+        for (steps, schema) in level {
+            if out.len() >= MAX_TARGETS {
+                return out;
+            }
+            if !steps.is_empty() {
+                out.push(Target { steps: steps.clone(), value: None });
+                let all = values_of(schema, arena).into_iter();
+                out.extend(all.map(|value| Target { steps: steps.clone(), value: Some(value) }));
+            }
+            if schema.flags.any(Flags::PRESERVE_UNKNOWN) {
+                let value = Value::Map(Map::from_entries(
+                    vec![("list", Value::List(arena.alloc_slice_copy(&[Value::Int(1), Value::String("a")])))],
+                    arena,
+                ));
+                let key =
+                    if steps.is_empty() { Step::Property("kubeshapeUnknown") } else { Step::Key("kubeshapeUnknown") };
+                out.push(Target { steps: with(&steps, key), value: Some(value) });
+            }
+            for property in schema.properties {
+                let is_own = depth == 0 && matches!(property.name, "apiVersion" | "kind" | "metadata");
+                if !is_own {
+                    next.push((with(&steps, Step::Property(property.name)), &property.schema));
+                }
+            }
+            if let Some(item) = schema.item() {
+                next.push((with(&steps, Step::Item), item));
+            }
+            if let Some(below) = schema.additional_schema() {
+                next.push((with(&steps, Step::Key("key")), below));
+            }
+        }
+        level = next;
+    }
+    out
+}
+
+fn with<'a>(steps: &[Step<'a>], step: Step<'a>) -> Vec<Step<'a>> {
+    let mut out = steps.to_vec();
+    out.push(step);
+    out
+}
+
+/// Returns the path of the steps, without keys.
+fn shape(steps: &[Step<'_>]) -> String {
+    let mut out = String::new();
+    for step in steps {
+        match step {
+            Step::Property(name) if out.is_empty() => out.push_str(name),
+            Step::Property(name) => {
+                out.push('.');
+                out.push_str(name);
+            }
+            Step::Item | Step::Key(_) => out.push_str("[*]"),
+        }
+    }
+    out
+}
+
+/// Returns several different items of a list, if there are some.
+fn different<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Option<Vec<Value<'a>>> {
+    let extra = *schema.extra();
+    let most = extra.max_items.unwrap_or(i64::MAX).min(3);
+    let extra = Extra { min_items: Some(most.max(extra.min_items.unwrap_or_default())), ..extra };
+    let flags = schema.flags.with(Flags::UNIQUE_ITEMS);
+    let longer = &*arena.alloc(Schema { flags, extra: Some(arena.alloc(extra)), ..*schema });
+    let made = values(longer, 2, arena).into_iter().find_map(Value::as_list)?;
+    (made.len() > 1 && made.len() <= MAX_LIST).then(|| made.to_vec())
+}
+
+/// Returns values of one field: those that its schema names, empty ones, null, and lists and maps with up to three
+/// members that are not in order.
+fn values_of<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Vec<Value<'a>> {
+    let validator = kubeshape_validate::object::Validator::new(schema, arena);
+    let mut out: Vec<Value<'a>> = Vec::new();
+    let mut add = |value: Value<'a>| {
+        if validator.is_valid(value) && !out.contains(&value) {
+            out.push(value);
+        }
+    };
+    match schema.ty {
+        Type::Array => {
+            add(Value::List(&[]));
+            if let Some(item) = schema.item() {
+                let items = different(schema, arena).unwrap_or_else(|| values(item, 3, arena));
+                add(Value::List(arena.alloc_slice_copy(&items[..items.len().min(1)])));
+                let mut reversed = items;
+                reversed.reverse();
+                add(Value::List(arena.alloc_slice_copy(&reversed[..reversed.len().min(2)])));
+                add(Value::List(arena.alloc_slice_copy(&reversed)));
+            }
+        }
+        Type::Object => {
+            add(Value::Map(Map::EMPTY));
+            if let Some(below) = schema.additional_schema() {
+                let found = values(below, 2, arena);
+                let mut entries: Vec<(&'a str, Value<'a>)> = Vec::new();
+                for (key, value) in ["b.example.com/c", "a"].into_iter().zip(found.iter().chain(found.last())) {
+                    entries.push((key, *value));
+                    add(Value::Map(Map::from_entries(entries.clone(), arena)));
+                }
+            }
+        }
+        _ => {
+            let enumerated = schema.enumeration.len().min(MAX_ENUM);
+            for value in values(schema, enumerated.max(1) + VALUES, arena) {
+                add(value);
+            }
+            for value in [Value::Bool(false), Value::Bool(true), Value::Int(0), Value::Int(LARGE), Value::Float(0.5)] {
+                add(value);
+            }
+            for text in ["", "example"].into_iter().chain(TEXTS) {
+                add(Value::String(text));
+            }
+        }
+    }
+    if schema.flags.any(Flags::NULLABLE) {
+        add(Value::Null);
+    }
+    out
+}
