@@ -322,8 +322,12 @@ fn stream_of(
     whole: &OwnedParts,
     sending: Sending,
 ) -> Response {
-    let is_over = first.is_err();
+    // Watches over WebSockets do not exist here. Clients that get a complete response with 200 watch again without one
+    // (fabric8's client for Java does).
+    let is_websocket = whole.with(|parts| parts.header(header::UPGRADE).eq_ignore_ascii_case(b"websocket"));
+    let is_over = first.is_err() || is_websocket;
     let first = first.unwrap_or_else(Option::unwrap_or_default);
+    let first = if is_websocket { Vec::new() } else { first };
     let Ok(first) = Content::of(first.into(), caller.clone(), &shared.bodies) else { return shared.full(whole) };
     let media = media(watch.content_type());
     let warnings = watch.warnings().to_vec();
