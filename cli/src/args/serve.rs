@@ -297,7 +297,7 @@ pub(crate) struct ServeArgs {
 /// `--enable-admission-plugins`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PluginArg {
-    /// All of them
+    /// Those of kube-apiserver without flags, except `ServiceAccount`: no controller creates the accounts here
     Default,
     One(Plugin),
 }
@@ -312,7 +312,7 @@ impl ServeArgs {
     /// The admission plugins that are on.
     pub(crate) fn plugins(&self) -> Vec<Plugin> {
         let of = |given: &PluginArg| match given {
-            PluginArg::Default => Plugin::ALL.to_vec(),
+            PluginArg::Default => Plugin::ALL.into_iter().filter(|plugin| *plugin != Plugin::ServiceAccount).collect(),
             PluginArg::One(plugin) => vec![*plugin],
         };
         self.enable_admission_plugins.iter().flat_map(of).collect()

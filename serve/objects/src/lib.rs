@@ -60,7 +60,7 @@ mod wire;
 
 pub use api::{
     Advisor, Api, Documents, HookCall, Hooks, MAX_LIST_GROWTH, Moment, Outcome, Plugin, Reply, Request, Reviewed,
-    Settled, Signer, Todo, Watch, WatchEnd, Write,
+    Settled, Signer, Todo, Watch, WatchEnd, Write, pod_security,
 };
 pub use derived::MAX_CELLS;
 pub use form::MAX_FORM_GROWTH;

@@ -226,6 +226,23 @@ impl Call<'_> {
             let decide = |request: &Request<'a>, world: World<'_, 'a>| policies.get().validate(request, world, arena);
             self.decided(operation, object, old, is_dry_run, arena, decide)?;
         }
+        self.judged(operation, object, old, is_dry_run, arena)?;
+        // As on a server, quotas come last: what others refuse is not counted.
+        match (operation, object) {
+            (Operation::Create | Operation::Update, Some(object)) => self.charge(object, old, is_dry_run, arena),
+            _ => Ok(()),
+        }
+    }
+
+    /// Judges a write with webhooks.
+    fn judged<'a>(
+        &'a self,
+        operation: Operation,
+        object: Option<Value<'a>>,
+        old: Option<Value<'a>>,
+        is_dry_run: bool,
+        arena: &'a Bump,
+    ) -> Result<(), Status> {
         if !self.has_webhooks() {
             return Ok(());
         }

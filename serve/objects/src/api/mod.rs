@@ -57,7 +57,7 @@ pub use advice::Advisor;
 pub use collect::Todo;
 pub use definitions::Settled;
 pub use documents::Documents;
-pub use plugins::Plugin;
+pub use plugins::{Plugin, pod_security};
 pub use reply::MAX_LIST_GROWTH;
 pub use review::{Reviewed, Signer};
 pub use watch::{Watch, WatchEnd};
@@ -379,6 +379,11 @@ impl Api {
         self.served.contains_key(&key) || self.documents.may_have(path.group, path.version, path.resource)
     }
 
+    /// Returns the release whose rules apply.
+    pub fn release(&self) -> Release {
+        self.registry.settings().release
+    }
+
     /// Returns the path of the objects of a kind, with the namespace if they are namespaced. `None` if no resource of
     /// the kind is served.
     pub fn path_of(&self, api_version: &str, kind: &str, namespace: &str) -> Option<String> {
@@ -474,6 +479,7 @@ impl Api {
             warnings,
             policies,
             hooks,
+            quotas: RefCell::default(),
         };
         let call = Call { verb: call.verb()?, ..call };
         call.warn_of_version();
@@ -587,6 +593,8 @@ struct Call<'c> {
     policies: Found,
     /// The admission webhooks.
     hooks: FoundHooks,
+    /// Changes of quotas that a write makes, too.
+    quotas: RefCell<Vec<Change>>,
 }
 
 impl Call<'_> {

@@ -165,7 +165,7 @@ impl Call<'_> {
         let shown = self.shown()?;
         let kind = if is_patch { "PatchOptions" } else { "UpdateOptions" };
         let media = self.request.content_type.split(';').next().unwrap_or_default().trim();
-        let applies = is_patch && media == "application/apply-patch+yaml";
+        let applies = is_patch && self.applies();
         let parameters = WriteParameters::read(self.request.query, kind, applies)?;
         let Some(paths) = self.served.scale() else { return Err(self.not_found()) };
         let (mut tape, mut memory, arena) = (Tape::new(), Tape::new(), Bump::new());
@@ -187,7 +187,7 @@ impl Call<'_> {
             (true, "application/merge-patch+json" | "application/strategic-merge-patch+json") => {
                 merge_patch::apply(current, sent, &arena)
             }
-            (true, "application/apply-patch+yaml") => {
+            (true, _) if applies => {
                 let (scale, owners) = self.applied_scale(live, current, sent, &parameters, &arena)?;
                 of_scale = Some(owners);
                 scale

@@ -1,16 +1,20 @@
 //! Requests about objects, and the laws that hold for all of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, missing_docs)]
 
+mod accounts;
 mod built_in_selectors;
 mod collected;
 mod common;
 mod conversions;
+mod created_by_update;
 mod definitions;
 mod hooks;
 mod laws;
 mod plugins;
+mod pod_security;
 mod policies;
 mod protobuf;
+mod quotas;
 mod released;
 mod representations;
 mod requests;

@@ -5,19 +5,19 @@ use kubeshape_objects::{Api, Documents, Moment, Plugin, Reply, Request};
 use kubeshape_smd::managed::Time;
 use serde_json::{Value, json};
 
-const PODS: &str = "/api/v1/namespaces/default/pods";
+pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
 const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
 const CLASSES: &str = "/apis/scheduling.k8s.io/v1/priorityclasses";
 const STORAGE: &str = "/apis/storage.k8s.io/v1/storageclasses";
 const RANGES: &str = "/api/v1/namespaces/default/limitranges";
 
-struct Server {
+pub(crate) struct Server {
     api: Api,
     store: Store,
 }
 
 impl Server {
-    fn with(plugins: &[Plugin]) -> Server {
+    pub(crate) fn with(plugins: &[Plugin]) -> Server {
         let release = kubeshape_builtin::BuiltInDocuments::newest().api();
         let groups = ["networking.k8s.io", "node.k8s.io", "scheduling.k8s.io", "storage.k8s.io"];
         let paths = groups.iter().map(|group| format!("apis/{group}/v1")).chain(["api/v1".to_owned()]);
@@ -29,25 +29,37 @@ impl Server {
         Server { api, store: Store::default() }
     }
 
-    fn send(&mut self, method: &str, path: &str, body: &Value) -> Reply {
+    pub(crate) fn send(&mut self, method: &str, path: &str, body: &Value) -> Reply {
+        self.send_as(method, path, "", "application/json", body)
+    }
+
+    pub(crate) fn send_query(&mut self, method: &str, path: &str, query: &str, body: &Value) -> Reply {
+        self.send_as(method, path, query, "application/json", body)
+    }
+
+    fn send_as(&mut self, method: &str, path: &str, query: &str, content_type: &str, body: &Value) -> Reply {
         let second = self.store.revision() % 60;
         let now = Time::parse(&format!("2026-01-02T03:04:{second:02}Z")).unwrap();
         let (body, uid) = (body.to_string(), format!("00000000-0000-4000-8000-{:012}", self.store.revision()));
-        let request =
-            Request { method, path, content_type: "application/json", body: body.as_bytes(), ..Request::default() };
+        let request = Request { method, path, query, content_type, body: body.as_bytes(), ..Request::default() };
         let moment = Moment { now, uid: &uid, ..Moment::default() };
         self.api.answer(&mut self.store, &request, &moment).unwrap()
     }
 
+    /// Sends a merge patch.
+    pub(crate) fn patch(&mut self, path: &str, body: &Value) -> Reply {
+        self.send_as("PATCH", path, "", "application/merge-patch+json", body)
+    }
+
     /// Returns the stored object.
-    fn create(&mut self, path: &str, body: &Value) -> Value {
+    pub(crate) fn create(&mut self, path: &str, body: &Value) -> Value {
         let reply = self.send("POST", path, body);
         assert_eq!(reply.code, 201, "{}", reply.text());
         serde_json::from_slice(&reply.body).unwrap()
     }
 
     /// Returns the reason of a refusal, without `NAME is forbidden: `.
-    fn refused(&mut self, method: &str, path: &str, body: &Value) -> String {
+    pub(crate) fn refused(&mut self, method: &str, path: &str, body: &Value) -> String {
         let reply = self.send(method, path, body);
         assert_eq!(reply.code, 403, "{}", reply.text());
         let status: Value = serde_json::from_slice(&reply.body).unwrap();
@@ -56,14 +68,14 @@ impl Server {
     }
 }
 
-fn pod(name: &str, spec: &Value) -> Value {
+pub(crate) fn pod(name: &str, spec: &Value) -> Value {
     let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
         "spec": {"containers": [{"name": "main", "image": "a"}]}});
     pod["spec"].as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
     pod
 }
 
-fn claim(name: &str, size: &str, spec: &Value) -> Value {
+pub(crate) fn claim(name: &str, size: &str, spec: &Value) -> Value {
     let mut claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name},
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}});
     claim["spec"].as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());

@@ -24,9 +24,9 @@ type Defaults<'v> = BTreeMap<&'v str, Value<'v>>;
 type Resources = BTreeMap<String, Quantity>;
 
 /// The requests and limits of a container or a Pod.
-struct Given {
-    requests: Resources,
-    limits: Resources,
+pub(super) struct Given {
+    pub(super) requests: Resources,
+    pub(super) limits: Resources,
 }
 
 impl Call<'_> {
@@ -120,7 +120,7 @@ fn kind_of(limit: Value<'_>) -> &str {
     limit.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn members<'v>(of: Value<'v>, key: &str) -> &'v [(&'v str, Value<'v>)] {
+pub(super) fn members<'v>(of: Value<'v>, key: &str) -> &'v [(&'v str, Value<'v>)] {
     of.get(key).and_then(Value::as_map).unwrap_or(Map::EMPTY).entries()
 }
 
@@ -153,7 +153,7 @@ fn with_defaults<'v>(
 
 impl Given {
     /// Reads the member `resources` of a container or claim.
-    fn of(resources: Value<'_>) -> Given {
+    pub(super) fn of(resources: Value<'_>) -> Given {
         let read = |key: &str| {
             let all = members(resources, key).iter();
             all.filter_map(|(name, value)| Some(((*name).to_owned(), Quantity::parse(value.as_str()?).ok()?))).collect()
@@ -163,7 +163,7 @@ impl Given {
 
     /// Returns what a Pod needs (upstream: `podRequests`, `podLimits`): the sum of its containers, or what an init
     /// container needs together with the sidecars before it, if that is more.
-    fn of_pod(pod: Value<'_>) -> Given {
+    pub(super) fn of_pod(pod: Value<'_>) -> Given {
         let sum = |of: fn(Given) -> Resources| {
             let mut all = Resources::new();
             for container in spec_list(pod, "containers") {

@@ -4,9 +4,14 @@
 //! As on a server, a plugin first changes the object of a request, before mutating policies and webhooks do, and then
 //! checks the object as it will be stored, before validating policies.
 
+mod accounts;
 mod limits;
 mod pods;
+mod quotas;
+mod security;
 mod storage;
+
+pub use security::pod_security;
 
 use super::Call;
 use super::admission::value_of;
@@ -16,15 +21,19 @@ use crate::value::{meta_text, metadata};
 use kubeshape_smd::{Bump, Value};
 use std::cmp::Reverse;
 
-/// An admission plugin. All of them are on in kube-apiserver without flags.
+/// An admission plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Plugin {
     /// Objects are created only in namespaces that exist and are not being deleted.
     NamespaceLifecycle,
     /// Pods and claims follow the LimitRanges of their namespace, which also have defaults for containers.
     LimitRanger,
+    /// Pods run as a ServiceAccount of their namespace, and mount a volume with its token.
+    ServiceAccount,
     /// New Nodes have the taint `node.kubernetes.io/not-ready`.
     TaintNodesByCondition,
+    /// Labels of namespaces say what Pods may do.
+    PodSecurity,
     /// Pods get the priority of their PriorityClass. At most one class is the default.
     Priority,
     /// Pods tolerate nodes that are not ready or unreachable for five minutes.
@@ -39,14 +48,18 @@ pub enum Plugin {
     RuntimeClass,
     /// Ingresses get the default IngressClass.
     DefaultIngressClass,
+    /// What objects use is counted against the quotas of their namespace.
+    ResourceQuota,
 }
 
 impl Plugin {
     /// All plugins, in the order in which a server calls them (upstream: `AllOrderedPlugins`).
-    pub const ALL: [Plugin; 10] = [
+    pub const ALL: [Plugin; 13] = [
         Plugin::NamespaceLifecycle,
         Plugin::LimitRanger,
+        Plugin::ServiceAccount,
         Plugin::TaintNodesByCondition,
+        Plugin::PodSecurity,
         Plugin::Priority,
         Plugin::DefaultTolerationSeconds,
         Plugin::DefaultStorageClass,
@@ -54,6 +67,7 @@ impl Plugin {
         Plugin::PersistentVolumeClaimResize,
         Plugin::RuntimeClass,
         Plugin::DefaultIngressClass,
+        Plugin::ResourceQuota,
     ];
 
     /// Returns the plugin of a name.
@@ -102,6 +116,7 @@ impl Call<'_> {
         for plugin in Plugin::ALL.into_iter().filter(|plugin| self.has_plugin(*plugin)) {
             object = match (plugin, &*self.served.kind) {
                 (Plugin::LimitRanger, "Pod") if is_new => self.with_default_resources(object, arena)?,
+                (Plugin::ServiceAccount, "Pod") if is_new => self.with_account(object, arena)?,
                 (Plugin::TaintNodesByCondition, "Node") if is_new => storage::tainted(object, arena),
                 (Plugin::Priority, "Pod") => match old {
                     None => self.with_priority(object, arena)?,
@@ -131,6 +146,8 @@ impl Call<'_> {
         for plugin in Plugin::ALL.into_iter().filter(|plugin| self.has_plugin(*plugin)) {
             match (plugin, &*self.served.kind) {
                 (Plugin::LimitRanger, "Pod" | "PersistentVolumeClaim") => self.fits_limits(object, old, arena)?,
+                (Plugin::ServiceAccount, "Pod") if old.is_none() => self.has_account(object, arena)?,
+                (Plugin::PodSecurity, _) => self.is_secure(object, old, arena)?,
                 (Plugin::Priority, "PriorityClass") => self.is_only_default(object, old.is_none(), arena)?,
                 (Plugin::PersistentVolumeClaimResize, "PersistentVolumeClaim") => {
                     if let Some(old) = old {

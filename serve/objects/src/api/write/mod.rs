@@ -11,7 +11,7 @@ use crate::status::Status;
 use crate::store::{Change, Full, Key, Stored, Then as Becomes};
 use crate::value::{self, meta_text, with_meta};
 use crate::{cbor, wire};
-use kubeshape_policy::Operation;
+use kubeshape_policy::{Access, Authorizer as _, Operation};
 use kubeshape_registry::{WriteOptions, duplicate_fields, strict_yaml_error};
 use kubeshape_schema::field::Error;
 use kubeshape_smd::managed::{ObjectConverter, keep_times};
@@ -37,6 +37,31 @@ const MAX_GENERATED_NAME: usize = 58;
 const RANDOM: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 /// The maximum nesting of an object, the same as of a document.
 const MAX_DEPTH: usize = 512;
+
+/// Resources whose objects an update also creates (upstream: strategies with `AllowCreateOnUpdate`).
+const CREATED_BY_UPDATE: [(&str, &str); 11] = [
+    ("", "endpoints"),
+    ("", "events"),
+    ("", "limitranges"),
+    ("", "services"),
+    ("coordination.k8s.io", "leases"),
+    ("coordination.k8s.io", "leasecandidates"),
+    ("node.k8s.io", "runtimeclasses"),
+    ("rbac.authorization.k8s.io", "clusterroles"),
+    ("rbac.authorization.k8s.io", "clusterrolebindings"),
+    ("rbac.authorization.k8s.io", "roles"),
+    ("rbac.authorization.k8s.io", "rolebindings"),
+];
+
+/// Returns a name with five random characters at its end (upstream: `SimpleNameGenerator`).
+pub(super) fn generated_name(prefix: &str, random: u64) -> String {
+    let (mut name, mut random) = (prefix.to_owned(), random);
+    for _ in 0..5 {
+        name.push(char::from(RANDOM[(random % RANDOM.len() as u64) as usize]));
+        random /= RANDOM.len() as u64;
+    }
+    name
+}
 
 /// A decoded object of a request.
 pub(super) struct Decoded<'a> {
@@ -269,12 +294,7 @@ impl Call<'_> {
             return object;
         }
         let end = (0..=MAX_GENERATED_NAME.min(prefix.len())).rev().find(|at| prefix.is_char_boundary(*at)).unwrap_or(0);
-        let mut name = prefix.get(..end).unwrap_or_default().to_owned();
-        let mut random = self.moment.random;
-        for _ in 0..5 {
-            name.push(char::from(RANDOM[(random % RANDOM.len() as u64) as usize]));
-            random /= RANDOM.len() as u64;
-        }
+        let name = generated_name(prefix.get(..end).unwrap_or_default(), self.moment.random);
         with_meta(object, "name", Some(Value::String(arena.alloc_str(&name))), arena)
     }
 
@@ -366,7 +386,9 @@ impl Call<'_> {
         });
         self.store.has_room(&change).map_err(|full| Status::internal(full.to_string()))?;
         if !dry_run && unchanged.is_none() {
-            return Ok(Outcome::Write(Write { changes: vec![change], then, shown, warnings: self.warnings() }));
+            // The first one is that of the response.
+            let changes = std::iter::once(change).chain(self.quotas.take()).collect();
+            return Ok(Outcome::Write(Write { changes, then, shown, warnings: self.warnings() }));
         }
         let object = match (unchanged, old) {
             (Some(old), _) => Arc::clone(old),
@@ -390,7 +412,9 @@ impl Call<'_> {
         let (mut tape, arena) = (Tape::new(), Bump::new());
         let sent = self.sent(&body, &mut tape, parameters.validation, &arena)?;
         let object = self.fits_path(sent, &arena)?;
-        let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
+        let Some(old) = self.store.get(&self.key()) else {
+            return self.create_by_update(object, &parameters, shown, &arena);
+        };
         let mut memory = Tape::new();
         let live = self.live(old, &mut memory, &arena)?;
         let endpoint = self.endpoint(&arena)?;
@@ -398,6 +422,38 @@ impl Call<'_> {
         let object = endpoint.update_no_errors(Some(live), object, &options, &arena);
         let change = self.replaced(object, live, old, parameters.dry_run, &arena)?;
         self.written(change, parameters.dry_run, Then::Object(200), shown)
+    }
+
+    /// Creates the object of an update that does not exist, if its kind allows this (upstream: `AllowCreateOnUpdate`).
+    fn create_by_update(
+        &self,
+        object: Value<'_>,
+        parameters: &WriteParameters,
+        shown: super::Shown,
+        arena: &Bump,
+    ) -> Result<Outcome, Status> {
+        let served = self.served;
+        let is_allowed = CREATED_BY_UPDATE.contains(&(&*served.group, &*served.plural));
+        if !is_allowed || !served.is_built_in() || !self.path.subresource.is_empty() {
+            return Err(self.not_found());
+        }
+        if let Some(identity) = self.request.identity {
+            let (user, verb) = (Arc::clone(&identity.user), "create".to_owned());
+            let (group, resource) = (served.group.clone(), served.plural.to_string());
+            let (namespace, name) = (self.path.namespace.to_owned(), self.path.name.to_owned());
+            let access = Access { user, verb, group, resource, namespace, name, ..Access::default() };
+            let verdict = self.api.authorizer(self.store).decide(&access);
+            if !verdict.allowed {
+                return Err(Status::forbidden(self.group_resource(), self.path.name, &verdict.reason));
+            }
+        }
+        let object = without_system_metadata(object.copy_into(arena), arena);
+        let object = with_meta(object, "resourceVersion", None, arena);
+        let endpoint = self.endpoint(arena)?;
+        let zero = self.strategy.zero(object, arena);
+        let object = endpoint.update_no_errors(zero, object, &self.options(parameters), arena);
+        let change = self.created(object, parameters.dry_run, arena)?;
+        self.written(change, parameters.dry_run, Then::Object(201), shown)
     }
 
     /// Returns a stored object in the version of the request.

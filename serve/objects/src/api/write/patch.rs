@@ -20,26 +20,30 @@ const PATCHES: &str = "application/json-patch+json, application/merge-patch+json
 /// Media types of patches of built-in resources.
 const BUILT_IN_PATCHES: &str = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml";
 impl Call<'_> {
+    /// Returns whether the request is a server-side apply.
+    pub(in crate::api) fn applies(&self) -> bool {
+        let media = self.media_type();
+        media == "application/apply-patch+yaml" || (media == APPLY_CBOR && self.request.has_cbor())
+    }
+
     pub(in crate::api) fn patch(&self) -> Result<Outcome, Status> {
         let shown = self.shown()?;
-        let is_apply = match self.media_type() {
-            "application/apply-patch+yaml" => true,
-            media => media == APPLY_CBOR && self.request.has_cbor(),
+        let is_apply = self.applies();
+        let is_json_patch = match self.media_type() {
+            "application/json-patch+json" => true,
+            "application/merge-patch+json" => false,
+            "application/strategic-merge-patch+json" if self.served.is_built_in() => false,
+            _ if is_apply => false,
+            _ => {
+                let known = if self.served.is_built_in() { BUILT_IN_PATCHES } else { PATCHES };
+                return Err(Status::unsupported_media_type(&self.media(known, APPLY_CBOR)));
+            }
         };
         let parameters = WriteParameters::read(self.request.query, "PatchOptions", is_apply)?;
         if is_apply {
             return self.apply(&parameters, shown);
         }
         let (mut tape, arena) = (Tape::new(), Bump::new());
-        let is_json_patch = match self.media_type() {
-            "application/json-patch+json" => true,
-            "application/merge-patch+json" => false,
-            "application/strategic-merge-patch+json" if self.served.is_built_in() => false,
-            _ => {
-                let known = if self.served.is_built_in() { BUILT_IN_PATCHES } else { PATCHES };
-                return Err(Status::unsupported_media_type(&self.media(known, APPLY_CBOR)));
-            }
-        };
         // Upstream: `validateAndTranscodePatch`.
         if self.has(ReleaseChange::PatchesReadFirst) && !value::is_json(self.body()?) {
             return Err(Status::bad_request("invalid JSON patch"));
