@@ -71,8 +71,10 @@ pub(super) fn run(arguments: &[String]) -> Result<bool, Fatal> {
     if let Some(issuer) = flags.all("service-account-issuer").next() {
         line.option("service-account-issuer", issuer);
     }
-    line.option("authorization-mode", authorization(&flags));
-    let anonymous = flags.switch("anonymous-auth")?.unwrap_or(true);
+    let mode = authorization(&flags);
+    line.option("authorization-mode", mode);
+    // Without permissions, only known users may do everything (upstream: `ApplyAuthorization`).
+    let anonymous = flags.switch("anonymous-auth")?.unwrap_or(true) && mode != "AlwaysAllow";
     line.option("anonymous-auth", if anonymous { "on" } else { "off" });
     let extensions = flags.switch("kubeshape-extensions")?.unwrap_or(false);
     line.option("extensions", if extensions { "on" } else { "off" });

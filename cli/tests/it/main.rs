@@ -1,5 +1,6 @@
 //! Integration tests of the command. Each runs the binary in its own folder.
 
+mod access;
 mod apply;
 mod archives;
 mod bad_input;

@@ -290,10 +290,9 @@ impl Shared {
         let Some(identity) = request.extensions().get::<Arc<Identity>>().cloned() else { return Ok(()) };
         let (api, store) = (objects.api(), objects.store());
         let query = request.uri().query().unwrap_or_default();
-        let permitted = impersonated(&identity, request.headers(), &api, &store).and_then(|other| {
-            let wanted = Attributes::of(request.method().as_str(), path, query);
-            api.authorize(&store, other.as_deref().unwrap_or(&identity), wanted).map(|()| other)
-        });
+        let wanted = Attributes::of(request.method().as_str(), path, query);
+        let permitted = impersonated(&identity, request.headers(), &wanted, &api, &store)
+            .and_then(|other| api.authorize(&store, other.as_deref().unwrap_or(&identity), wanted).map(|()| other));
         match permitted {
             Ok(other) => {
                 if let Some(other) = other {
