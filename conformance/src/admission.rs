@@ -1,5 +1,5 @@
-//! Area `admission`: upstream's integration tests of admission policies, unchanged, with kubeshape in place of
-//! kube-apiserver.
+//! Area `admission`: upstream's integration tests of admission policies and of client-go, unchanged, with kubeshape in
+//! place of kube-apiserver.
 //!
 //! The tests are built in a copy of the module `k8s.io/kubernetes`. Go files of `conformance/admission` replace the
 //! packages that start a server; everything else is upstream's.
@@ -17,8 +17,12 @@ const KUBERNETES: &str = "v1.36.3";
 const STAGING: &str = "v0.36.3";
 
 /// The packages with tests.
-const PACKAGES: [&str; 3] =
-    ["cel", "cel/authorizerselector/selectorenabled", "cel/authorizerselector/selectordisabled"];
+const PACKAGES: [&str; 4] = [
+    "apiserver/cel",
+    "apiserver/cel/authorizerselector/selectorenabled",
+    "apiserver/cel/authorizerselector/selectordisabled",
+    "client",
+];
 
 /// The folders of the module that the tests need.
 const FOLDERS: [&str; 5] = ["cmd", "pkg", "plugin", "test", "third_party"];
@@ -28,7 +32,7 @@ const REPLACED: [(&str, &str, &str); 4] = [
     ("cmd/kube-apiserver/app/options", "", "options.go"),
     ("cmd/kube-apiserver/app/testing", "", "server.go"),
     ("test/integration/etcd", "data.go", "crds.go"),
-    ("test/integration/framework", "", "framework.go"),
+    ("test/integration/framework", "cbor.go", "framework.go"),
 ];
 
 /// Runs the tests whose package contains a text.
@@ -48,7 +52,7 @@ pub fn compare(program: &Path, only: &str, known: Known) -> Result<Table, String
     for package in PACKAGES.iter().filter(|package| package.contains(only)) {
         let name = package.rsplit('/').next().unwrap_or(package);
         let test = folder.join(format!("{name}.test"));
-        let path = format!("test/integration/apiserver/{package}");
+        let path = format!("test/integration/{package}");
         let mut build = Command::new("go");
         build.args(["test", "-c", "-mod=mod", "-overlay"]).arg(&overlay).arg("-o").arg(&test);
         run(build.arg(format!("./{path}")).env("GOWORK", "off").current_dir(&source))?;
@@ -134,14 +138,25 @@ fn copy_folder(from: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Copies the contents only: files of the cache are read-only.
+/// Copies the contents: files of the cache are read-only. It has no modes, so scripts get theirs by name.
 fn copy_file(from: &Path, to: &Path) -> Result<(), String> {
     let contents = std::fs::read(from).map_err(|error| format!("{}: {error}", from.display()))?;
-    std::fs::write(to, contents).map_err(|error| format!("{}: {error}", to.display()))
+    write_bytes(to, &contents)?;
+    #[cfg(unix)]
+    if contents.starts_with(b"#!") && !to.to_string_lossy().contains("not-executable") {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(to, mode).map_err(|error| format!("{}: {error}", to.display()))?;
+    }
+    Ok(())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
-    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+    write_bytes(path, text.as_bytes())
+}
+
+fn write_bytes(path: &Path, contents: &[u8]) -> Result<(), String> {
+    std::fs::write(path, contents).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn create(folder: &Path) -> Result<(), String> {
