@@ -10,7 +10,7 @@ use crate::show::Lifecycles;
 use kubeshape::Kind;
 use kubeshape_js::Session;
 use kubeshape_schema::Bump;
-use kubeshape_show::explain::{Field, RULE, Rule, fields, root};
+use kubeshape_show::explain::{Field, RULE_IN_WORDS, Rule, fields, is_about_rule, root};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -201,7 +201,7 @@ fn is_below(path: &str, parent: &str) -> bool {
 /// Returns the description, the facts and the rules of a field. `known` is what the explorer says of it.
 fn facts(field: &Field, known: &Value) -> Value {
     let named = |facts: &[(String, String)]| -> Vec<Value> {
-        let own = facts.iter().filter(|(name, _)| name != RULE);
+        let own = facts.iter().filter(|(name, _)| !is_about_rule(name));
         own.map(|(name, value)| json!({ "name": name, "value": value })).collect()
     };
     let mut own = field.facts.clone();
@@ -271,8 +271,9 @@ fn statements(field: &Field) -> Vec<String> {
     let mut out = vec![format!("type: {}", field.type_name)];
     out.extend(field.required.then(|| "required".to_owned()));
     let fact = |(name, value): &(String, String)| format!("{name}: {value}");
-    // Fields that are required are compared themselves.
-    out.extend(field.facts.iter().filter(|(name, _)| name != "required fields").map(fact));
+    // Fields that are required are compared themselves, and the words of a rule differ with the rule.
+    let is_compared = |(name, _): &&(String, String)| name != "required fields" && name != RULE_IN_WORDS;
+    out.extend(field.facts.iter().filter(is_compared).map(fact));
     out.extend(field.each.iter().map(|each| format!("each {}", fact(each))));
     out.extend(field.each_rules.iter().map(|rule| format!("each rule: {}", rule.rule)));
     out

@@ -3,7 +3,7 @@
 use crate::common::{Folder, crd};
 use kubeshape::{Api, Kind};
 use kubeshape_schema::Bump;
-use kubeshape_show::explain::{Field, RULE, fields};
+use kubeshape_show::explain::{Field, RULE, fields, is_about_rule};
 use kubeshape_yaml::percent;
 use pulldown_cmark::{Event, Options, Parser};
 use std::collections::{BTreeMap, BTreeSet};
@@ -168,7 +168,7 @@ fn missing(section: &str, field: &Field, kind: &Kind) -> Vec<String> {
     if field.required {
         expect("required", "required");
     }
-    for (name, value) in field.facts.iter().filter(|(name, _)| name != RULE) {
+    for (name, value) in field.facts.iter().filter(|(name, _)| !is_about_rule(name)) {
         expect("fact", &format!("{name}: {value}"));
     }
     for (name, value) in &field.each {

@@ -148,6 +148,7 @@ pub(crate) fn rules(declared: &Location, said: &Said) -> Vec<Value> {
                 "message": text("message"),
                 "messageExpression": text("messageExpression"),
                 "reason": text("reason"),
+                "words": text("rule").and_then(|rule| kubeshape_cel::words(&rule)),
                 "cost": costs.and_then(|costs| costs.get(&at)),
             }));
         }

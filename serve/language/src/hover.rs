@@ -1,6 +1,7 @@
 //! What is known of a field, as Markdown.
 
 use crate::{Encoding, File, Knowledge, outline, place};
+use kubeshape_show::explain::is_about_rule;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 use serde_json::Value;
 use std::fmt::Write;
@@ -58,7 +59,7 @@ fn page(field: &Value, kind: &str) -> String {
     }
     for fact in field["facts"].as_array().into_iter().flatten() {
         let (name, value) = (fact[0].as_str().unwrap_or_default(), fact[1].as_str().unwrap_or_default());
-        if name != "rule" {
+        if !is_about_rule(name) {
             let _ = writeln!(out, "- {name}: {}", code(value));
         }
     }

@@ -41,15 +41,20 @@ test("the text of fields equals that of explain", { skip: noCommand }, async (co
         description: document.querySelector("[data-field-description] .prose")?.textContent ?? "",
         facts: [...document.querySelectorAll("[data-fact]")].map((fact) => [fact.dataset.fact, fact.querySelector("dd").textContent]),
         rules: [...document.querySelectorAll(".rule pre")].map((rule) => rule.textContent),
+        words: [...document.querySelectorAll("[data-rule-words]")].map((words) => words.textContent),
       }));
       count++;
       assert.equal(shown.type, field.type, field.path);
       assert.equal(shown.required, field.required, field.path);
       assert.equal(plain(shown.description), plain(field.description), field.path);
-      const facts = field.facts.filter(({ name }) => name !== "rule").map(({ name, value }) => [name, value]);
-      assert.deepEqual(shown.facts.filter(([name]) => name !== "rule"), facts, field.path);
+      const isRule = (name) => name === "rule" || name === "rule in words";
+      const facts = field.facts.filter(({ name }) => !isRule(name)).map(({ name, value }) => [name, value]);
+      assert.deepEqual(shown.facts.filter(([name]) => !isRule(name)), facts, field.path);
       for (const { value } of field.facts.filter(({ name }) => name === "rule")) {
         assert.ok(shown.rules.some((rule) => value.startsWith(rule)), `${field.path}: ${value}`);
+      }
+      for (const { value } of field.facts.filter(({ name }) => name === "rule in words")) {
+        assert.ok(shown.words.some((words) => plain(words) === plain(value)), `${field.path}: ${value}`);
       }
     }
     await close();

@@ -102,6 +102,7 @@ test("an example shows all that is known of a field", async () => {
   await page.click("text=Try an example");
   await page.click(".row .name >> text=/^beds$/");
   await page.waitForSelector(".rule .bar");
+  assert.equal(await page.textContent("[data-rule-words]"), "planted must be at most rows.");
   assert.match(await page.textContent(".rule"), /a bed has no more planted rows than rows/);
   assert.match(await page.textContent(".merge"), /Items merge by name/);
   assert.deepEqual(await violations(page), []);

@@ -308,6 +308,7 @@ fn count_words(order: Order, count: i64, fields: &[Term], mood: Mood) -> Option<
     };
     let is_one = number.ends_with("one");
     Some(match mood {
+        Mood::Must if number.starts_with("at most") => format!("{number} of {fields} may be set"),
         Mood::Must => format!("{number} of {fields} must be set"),
         Mood::Is => format!("{number} of {fields} {} set", if is_one { "is" } else { "are" }),
     })

@@ -37,7 +37,7 @@ const RULES: &[(&str, &str)] = &[
     ("!has(self.a) || !has(self.b) || !has(self.c)", "`a`, `b` and `c` cannot all be set."),
     ("[has(self.a), has(self.b)].filter(x, x == true).size() == 1", "Exactly one of `a` and `b` must be set."),
     ("[has(self.a), has(self.b)].exists_one(x, x)", "Exactly one of `a` and `b` must be set."),
-    ("(has(self.a) ? 1 : 0) + (has(self.b) ? 1 : 0) <= 1", "At most one of `a` and `b` must be set."),
+    ("(has(self.a) ? 1 : 0) + (has(self.b) ? 1 : 0) <= 1", "At most one of `a` and `b` may be set."),
     ("(self.type == 'A') == has(self.a)", "`a` must be set if `type` is `\"A\"`, and only then."),
     // Comparisons.
     ("self.a__dash__b.min <= self.max", "`a-b.min` must be at most `max`."),
@@ -136,7 +136,7 @@ const CORPUS: &[(&str, &str)] = &[
     ),
     (
         "[has(self.time), has(self.lsn), has(self.name), has(self.transaction)].filter(x, x).size() <= 1",
-        "At most one of `time`, `lsn`, `name` and `transaction` must be set.",
+        "At most one of `time`, `lsn`, `name` and `transaction` may be set.",
     ),
     ("has(self.a)", "`a` must be set."),
     ("has(self.grpc) != has(self.http)", "Exactly one of `grpc` and `http` must be set."),

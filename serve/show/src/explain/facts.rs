@@ -6,6 +6,14 @@ use kubeshape_value::Value;
 /// The name of the fact that is a rule.
 pub const RULE: &str = "rule";
 
+/// The name of the fact that says a rule in words. It follows its rule.
+pub const RULE_IN_WORDS: &str = "rule in words";
+
+/// Returns whether this is the name of a fact about a rule, which [`rules`] returns, too.
+pub fn is_about_rule(name: &str) -> bool {
+    name == RULE || name == RULE_IN_WORDS
+}
+
 /// Keywords whose value is shown unchanged, in the order in which they are shown.
 const KEYWORDS: [(&str, &str); 28] = [
     ("title", "title"),
@@ -118,13 +126,16 @@ pub fn facts(schema: Value<'_>) -> Vec<(String, String)> {
     if schema.get("x-kubernetes-preserve-unknown-fields").is_some_and(is_true) {
         out.push(("unknown fields".to_owned(), "are kept".to_owned()));
     }
-    for Rule { rule, message, message_expression, .. } in rules(schema) {
+    for Rule { rule, message, message_expression, words, .. } in rules(schema) {
         let message = match (message.as_str(), message_expression.as_str()) {
             ("", "") => String::new(),
             ("", expression) => format!(" (message: {expression})"),
             (message, _) => format!(" ({message})"),
         };
         out.push((RULE.to_owned(), format!("{rule}{message}")));
+        if !words.is_empty() {
+            out.push((RULE_IN_WORDS.to_owned(), words));
+        }
     }
     if let Some(Value::List(required)) = member(schema, "required") {
         let names: Vec<&str> = required.iter().filter_map(|name| name.as_str()).collect();

@@ -2,7 +2,7 @@
 
 use super::document::{Document, Gvr, additional, items, member, text};
 use super::plaintext::{alone, type_of};
-use super::{Error, RULE, Rule, facts, rules};
+use super::{Error, Rule, facts, is_about_rule, rules};
 use kubeshape_value::Value;
 
 /// The maximum number of fields in a list.
@@ -125,7 +125,7 @@ impl<'a> Document<'a> {
         let (mut each, mut each_rules) = (Vec::new(), Vec::new());
         if let Some(below) = member(resolved, "items").or_else(|| additional(resolved)) {
             (each, each_rules) = of(below, self.resolve(alone(below)));
-            each.retain(|(name, _)| name != RULE);
+            each.retain(|(name, _)| !is_about_rule(name));
         }
         Field {
             path: at.path.clone(),

@@ -12,7 +12,7 @@ mod request;
 mod wrap;
 
 pub use document::{Gvr, MAX_DEPTH, MAX_STEPS};
-pub use facts::{RULE, Rule, facts, rules};
+pub use facts::{RULE, RULE_IN_WORDS, Rule, facts, is_about_rule, rules};
 pub use fields::{Field, fields, root};
 pub use plaintext::{More, Options, plaintext};
 pub use request::{Candidate, Request, RequestError};
