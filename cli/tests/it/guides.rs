@@ -138,7 +138,7 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
     let constants = |path: &str, names: &[&str]| names.iter().map(|name| number(constant(path, name))).collect();
     let admission = "serve/objects/src/api/admission.rs";
     let memory = "fuzz/properties/src/request_memory_is_bounded.rs";
-    let rows: [(&str, Vec<String>); 41] = [
+    let rows: [(&str, Vec<String>); 42] = [
         ("bytes of an input file", vec![bytes(input.bytes)]),
         ("levels, nodes", vec![number(input.depth as u64), number(input.nodes as u64)]),
         (
@@ -173,6 +173,10 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
         (
             "time that a connection has for itself while others wait for their turns",
             vec![format!("{} ms", constant("serve/server/src/listen/fair.rs", "ALLOWANCE_MS"))],
+        ),
+        (
+            "nodes that the macros of an expression in CEL copy",
+            [kubeshape_cel::FREE_COPIES, kubeshape_cel::COPIES_PER_CHARACTER].map(|n| number(n as u64)).into(),
         ),
         ("requests that wait for a thread", constants("serve/server/src/http/queue.rs", &["MOST_WAITING"])),
         ("steps of comparing patterns in `diff`", constants("judge/diff/src/implication.rs", &["SEARCHED"])),

@@ -58,7 +58,7 @@ pub use issue::{Issue, Issues};
 pub use kubeshape_schema::Release;
 pub use library::authorization::{Access, Authorization, Authorizer, User, Verdict};
 pub use library::{Kube, Quantity};
-pub use limits::{MAX_ELEMENTS, MAX_MADE, MAX_STEPS, MAX_TEXT};
+pub use limits::{COPIES_PER_CHARACTER, FREE_COPIES, MAX_ELEMENTS, MAX_MADE, MAX_STEPS, MAX_TEXT};
 pub use raw::{Fields, Items, Raw};
 pub use release::{Change, Language};
 pub use rules::{CheckedRule, Rule, RuleEnv, RuleError};

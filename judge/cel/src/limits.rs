@@ -6,6 +6,12 @@ pub(crate) const MAX_DEPTH: usize = 250;
 /// The maximum number of characters of an expression, as upstream.
 pub(crate) const MAX_SOURCE: usize = 100_000;
 
+/// The number of nodes that macros of an expression may copy: so many, and so many for each of its characters. `optMap`
+/// copies its target, so a chain of such calls doubles with each of them. Upstream has no such bound: it runs for hours.
+pub const FREE_COPIES: usize = 2_000;
+/// See [`FREE_COPIES`].
+pub const COPIES_PER_CHARACTER: usize = 4;
+
 /// The maximum number of values that an evaluation may visit. Upstream's costs count only outermost values. Upstream
 /// has no such bound: it runs for hours.
 pub const MAX_STEPS: u64 = 50_000_000;

@@ -31,6 +31,16 @@ fn a_message_shows_the_beginning_of_a_value() {
     assert!(error.len() < 2 << 20 && error.starts_with("join: invalid input: [["), "{error:.300}");
 }
 
+/// `optMap` copies its target.
+#[test]
+fn chains_of_macros_that_copy_have_a_bound() {
+    let chain = |links: usize| format!("optional.of(1){}.hasValue()", ".optMap(x, x)".repeat(links));
+    assert_eq!(evaluate(&chain(7)), Ok("Bool(true)".to_owned()));
+    for links in [20, 240] {
+        is_refused(&chain(links), "macros copy their targets");
+    }
+}
+
 #[test]
 fn memory_has_a_limit() {
     is_refused(&format!("[['']]{}.size() > 0", ".map(x, x + x)".repeat(40)), "makes more than");

@@ -226,7 +226,7 @@ impl Call<'_> {
             let decide = |request: &Request<'a>, world: World<'_, 'a>| policies.get().validate(request, world, arena);
             self.decided(operation, object, old, is_dry_run, arena, decide)?;
         }
-        self.judged(operation, object, old, is_dry_run, arena)?;
+        self.hooks_allow(operation, object, old, is_dry_run, arena)?;
         // As on a server, quotas come last: what others refuse is not counted.
         match (operation, object) {
             (Operation::Create | Operation::Update, Some(object)) => self.charge(object, old, is_dry_run, arena),
@@ -235,7 +235,7 @@ impl Call<'_> {
     }
 
     /// Judges a write with webhooks.
-    fn judged<'a>(
+    fn hooks_allow<'a>(
         &'a self,
         operation: Operation,
         object: Option<Value<'a>>,

@@ -224,11 +224,10 @@ impl Maker<'_, '_> {
     fn opt_map(&mut self, function: &str, target: Expr, mut args: Vec<Expr>) -> Result<Expr, Wrong> {
         let var = variable(&args[0], &format!("{function}() variable name must be a simple identifier"))?;
         let transform = args.pop().ok_or_else(|| (self.id, String::new()))?;
-        let copy = |maker: &mut Self, target: &Expr| maker.copy(target);
         let original = target.clone();
         let has = self.member(Name::HasValue, target, Vec::new());
         let range = self.list(Vec::new());
-        let copied = copy(self, &original);
+        let copied = self.copied(&original)?;
         let init = self.member(Name::Value, copied, Vec::new());
         let condition = self.literal(Literal::Bool(false));
         let step = self.ident(&var);
@@ -258,9 +257,9 @@ impl Maker<'_, '_> {
             let message = "sortBy can only be applied to a list, identifier, comprehension, call or select expression";
             return Err((target.id, message.to_owned()));
         }
-        let input = self.copy(&step);
+        let input = self.copied(&step)?;
         let keys = self.map(input, args)?;
-        let input = self.copy(&step);
+        let input = self.copied(&step)?;
         let result = self.member(Name::SortByKeys, input, vec![keys]);
         let range = self.list(Vec::new());
         let condition = self.literal(Literal::Bool(false));
@@ -276,8 +275,24 @@ impl Maker<'_, '_> {
         }))
     }
 
-    /// Copies an expression with new numbers, at the positions of the original.
+    /// Copies an expression. The target of a macro may have copies itself, so a chain of macros would double the nodes
+    /// with each link.
+    fn copied(&mut self, expr: &Expr) -> Result<Expr, Wrong> {
+        let copy = self.copy(expr);
+        let most = self.builder.most_copies();
+        if self.builder.copies > most {
+            let message = format!("macros copy their targets, here to more than {most} nodes; use fewer in a chain");
+            return Err((self.id, message));
+        }
+        Ok(copy)
+    }
+
+    /// Copies an expression with new numbers, at the positions of the original, as far as its nodes are within the bound.
     fn copy(&mut self, expr: &Expr) -> Expr {
+        self.builder.copies += 1;
+        if self.builder.copies > self.builder.most_copies() {
+            return self.node(Kind::Unspecified);
+        }
         let place = self.builder.places.offset(expr.id);
         let id = self.builder.places.add(place);
         let kind = match &expr.kind {

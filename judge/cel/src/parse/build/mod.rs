@@ -10,7 +10,7 @@ use super::{NOWHERE, Places, unescape};
 use crate::ast::{Called, Entry, Expr, Field, Id, Kind, Literal};
 use crate::decls::Name;
 use crate::issue::Reports;
-use crate::limits::MAX_DEPTH;
+use crate::limits::{COPIES_PER_CHARACTER, FREE_COPIES, MAX_DEPTH};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub(super) struct Builder<'a> {
     places: &'a mut Places,
     issues: &'a mut Reports,
     depth: usize,
+    /// The nodes that macros copied.
+    copies: usize,
 }
 
 /// The expression nests too deeply. The error was reported.
@@ -41,7 +43,12 @@ impl<'a> Builder<'a> {
         issues: &'a mut Reports,
     ) -> Builder<'a> {
         let ascii = (text.len() == source.len()).then_some(text);
-        Builder { source, ascii, macros, places, issues, depth: 0 }
+        Builder { source, ascii, macros, places, issues, depth: 0, copies: 0 }
+    }
+
+    /// Returns how many nodes macros may copy.
+    fn most_copies(&self) -> usize {
+        FREE_COPIES + COPIES_PER_CHARACTER * self.source.len()
     }
 
     fn text(&self, lexeme: Lexeme) -> Cow<'a, str> {

@@ -11,7 +11,7 @@ use crate::status::Status;
 use crate::store::{Change, Full, Key, Stored, Then as Becomes};
 use crate::value::{self, meta_text, with_meta};
 use crate::{cbor, wire};
-use kubeshape_policy::{Access, Authorizer as _, Operation};
+use kubeshape_policy::{Access, Operation};
 use kubeshape_registry::{WriteOptions, duplicate_fields, strict_yaml_error};
 use kubeshape_schema::field::Error;
 use kubeshape_smd::managed::{ObjectConverter, keep_times};

@@ -137,7 +137,7 @@ impl Measure {
         let scopes = items(quota, &["spec", "scopes"]).iter().filter_map(|scope| scope.as_str());
         let mut scopes = scopes.map(|scope| (scope, "Exists", Vec::new()));
         let mut selectors = items(quota, &["spec", "scopeSelector", "matchExpressions"]).iter().map(|selector| {
-            let values = items(*selector, &["values"]).iter().filter_map(|value| value.as_str()).collect();
+            let values: Vec<&str> = items(*selector, &["values"]).iter().filter_map(|value| value.as_str()).collect();
             (text(*selector, &["scopeName"]), text(*selector, &["operator"]), values)
         });
         scopes.all(|(scope, operator, values)| self.has_scope(scope, operator, &values, object))
