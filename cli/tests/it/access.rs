@@ -388,12 +388,13 @@ fn impersonation_headers_name_another_user() {
             "system:serviceaccount:default:robot",
             json!(["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"]),
         ),
-        ("system:anonymous", json!(["system:unauthenticated"])),
         ("system:node:a", json!(["system:nodes", "system:authenticated"])),
     ] {
         let known = server.identity(&admin.header("Impersonate-User", name));
         assert_eq!((&known["username"], &known["groups"]), (&json!(name), &groups));
     }
+    let nobody = server.refused(&admin.header("Impersonate-User", "system:anonymous"), "GET", MAPS, &Value::Null);
+    assert!(nobody.starts_with("configmaps is forbidden: User \"system:anonymous\" cannot list"), "{nobody}");
     // What the other user may not do is refused in his name.
     let message = "configmaps is forbidden: User \"tom\" cannot list resource \"configmaps\" in API group \"\" in the \
                    namespace \"default\"";

@@ -250,7 +250,7 @@ fn conflict_error(record: &Json) -> Verdict {
 fn extraction(record: &Json, schemas: &Schemas, arena: &Bump) -> Result<Verdict, String> {
     let ty = schemas.named(&record["schema"], &record["type"])?;
     let (manager, subresource) = (text(&record["manager"]), text(&record["subresource"]));
-    let found = extract(record["object"].to_value(arena), ty, manager, subresource, arena);
+    let found = extract(record["object"].to_value(arena), ty, manager, subresource, Compat::V64, arena);
     Ok(match (&record["error"], found) {
         (Json::Null, Ok(found)) => {
             let nothing = Value::Map(kubeshape_smd::value::Map::EMPTY);

@@ -2,7 +2,7 @@
 //! v0.36). Words are upstream's, byte for byte.
 
 use super::levels::{Level, LevelVersion, Version};
-use super::pod::{Pod, is_true, items, member, text};
+use super::pod::{Pod, integer, is_true, items, member, text};
 use kubeshape_schema::Release;
 use kubeshape_smd::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
@@ -283,10 +283,8 @@ fn host_paths(pod: &Pod<'_>) -> Option<(String, String)> {
 fn host_ports(pod: &Pod<'_>) -> Option<(String, String)> {
     let mut ports: BTreeSet<String> = BTreeSet::new();
     let names = pod.containers_with(|container| {
-        let all = items(container, &["ports"]).iter().filter_map(|port| match member(*port, &["hostPort"]) {
-            Some(Value::Int(port)) if port != 0 => Some(port.to_string()),
-            _ => None,
-        });
+        let ports_of_node = items(container, &["ports"]).iter().filter_map(|port| integer(*port, &["hostPort"]));
+        let all = ports_of_node.filter(|port| *port != 0).map(|port| port.to_string());
         let all: Vec<String> = all.collect();
         let is_bad = !all.is_empty();
         ports.extend(all);
@@ -400,7 +398,7 @@ fn non_root(pod: &Pod<'_>) -> Option<(String, String)> {
 }
 
 fn root(pod: &Pod<'_>) -> Option<(String, String)> {
-    let is_root = |of: Value<'_>| member(of, &["securityContext", "runAsUser"]) == Some(Value::Int(0));
+    let is_root = |of: Value<'_>| integer(of, &["securityContext", "runAsUser"]) == Some(0);
     let who = setters(is_root(pod.spec), &pod.containers_with(is_root))?;
     Some(found("runAsUser=0", format!("{who} must not set runAsUser=0")))
 }

@@ -62,3 +62,12 @@ pub(super) fn items<'v>(of: Value<'v>, path: &[&str]) -> &'v [Value<'v>] {
 pub(super) fn is_true(of: Value<'_>, path: &[&str]) -> bool {
     member(of, path) == Some(Value::Bool(true))
 }
+
+/// Returns a whole number by path, however its reader holds it.
+pub(super) fn integer(of: Value<'_>, path: &[&str]) -> Option<i64> {
+    match member(of, path)? {
+        Value::Int(number) => Some(number),
+        Value::Float(number) if number.fract() == 0.0 => Some(number as i64),
+        _ => None,
+    }
+}
