@@ -26,6 +26,13 @@ struct Quota<'v> {
     delta: Resources,
 }
 
+/// An object that is written, and what it uses; the same of the stored one.
+struct Written<'v> {
+    object: Value<'v>,
+    usage: Resources,
+    old: Option<(Value<'v>, Resources)>,
+}
+
 impl Call<'_> {
     /// Counts what a write uses, and keeps the changes of the quotas for its end (upstream: `CheckRequest`).
     ///
@@ -50,10 +57,12 @@ impl Call<'_> {
         if !measure.handles(self.path.subresource, object, old) {
             return Ok(());
         }
+        // A Pod may have many containers, and a namespace many quotas.
+        let written = Written { object, usage: measure.usage(object), old: old.map(|old| (old, measure.usage(old))) };
         let mut quotas = Vec::new();
         for quota in self.objects_of("v1", "ResourceQuota", namespace, arena)? {
             self.goes_on()?;
-            if let Some(quota) = self.applied(quota, &measure, object, old)? {
+            if let Some(quota) = self.applied(quota, &measure, &written)? {
                 quotas.push(quota);
             }
         }
@@ -97,9 +106,10 @@ impl Call<'_> {
         &self,
         quota: Value<'v>,
         measure: &Measure,
-        object: Value<'_>,
-        old: Option<Value<'_>>,
+        written: &Written<'_>,
     ) -> Result<Option<Quota<'v>>, Status> {
+        let Written { object, usage, old } = written;
+        let object = *object;
         let list = |key: &str| Resources::from_iter(usage::quantities(quota.get("status"), key));
         let (hard, used) = (list("hard"), list("used"));
         let restricted: Vec<&str> = hard.keys().map(String::as_str).filter(|name| measure.counts(name)).collect();
@@ -114,16 +124,16 @@ impl Call<'_> {
             let resources = restricted.join(",");
             return Err(self.forbidden(object, &format!("status unknown for quota: {name}, resources: {resources}")));
         }
-        let mut delta = measure.usage(object);
         let negative: Vec<&str> =
-            delta.iter().filter(|(_, value)| value.sign() < 0).map(|(name, _)| name.as_str()).collect();
+            usage.iter().filter(|(_, value)| value.sign() < 0).map(|(name, _)| name.as_str()).collect();
         if !negative.is_empty() {
             let resources = negative.join(",");
             return Err(self.forbidden(object, &format!("quota usage is negative for resource(s): {resources}")));
         }
-        if let Some(old) = old.filter(|old| measure.is_in_scope(quota, *old)) {
-            delta = subtract(&delta, &measure.usage(old));
-        }
+        let mut delta = match old {
+            Some((old, before)) if measure.is_in_scope(quota, *old) => subtract(usage, before),
+            _ => usage.clone(),
+        };
         delta.retain(|_, value| value.sign() != 0);
         Ok(Some(Quota { object: quota, hard, used, delta }))
     }
