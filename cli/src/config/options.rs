@@ -24,8 +24,8 @@ const NEVER: [&str; 4] = ["help", "version", "config", "no-config"];
 /// Options that only a file of `--config` can set. A file that is found may come with a folder from someone else, and
 /// must not decide who can connect, where requests and tokens are sent, which clusters and credential programs are
 /// used, which revision git reads, that inputs are edited, which templates
-/// run, or that files of others are treated as results.
-const OF_NAMED_FILES: [&str; 26] = [
+/// and commands run, or that files of others are treated as results.
+const OF_NAMED_FILES: [&str; 29] = [
     "adopt",
     "advertise-address",
     "against",
@@ -36,9 +36,11 @@ const OF_NAMED_FILES: [&str; 26] = [
     "anonymous-auth",
     "authorization-mode",
     "cache",
+    "certificate-authority",
     "client-ca",
     "context",
     "cors-allowed-origins",
+    "exec",
     "fix",
     "in-place",
     "kubeconfig",
@@ -52,6 +54,7 @@ const OF_NAMED_FILES: [&str; 26] = [
     "tls-key",
     "token-file",
     "unix-socket",
+    "webhook",
 ];
 /// How a command uses the path of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +66,7 @@ enum Access {
 }
 
 /// All options with paths, except those of [`OF_NAMED_FILES`]. `objects` can be written because of `write-back`.
-const PATHS: [(&str, Access); 18] = [
+const PATHS: [(&str, Access); 19] = [
     ("base", Access::Reads),
     ("configs", Access::Reads),
     ("data", Access::Writes),
@@ -80,6 +83,7 @@ const PATHS: [(&str, Access); 18] = [
     ("policies", Access::Reads),
     ("rules-from", Access::Reads),
     ("report", Access::Writes),
+    ("sample", Access::Reads),
     ("schemas", Access::Reads),
     ("types", Access::Reads),
 ];
@@ -373,6 +377,7 @@ pub(super) fn is_path(arg: &Arg) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{NEVER, OF_NAMED_FILES, PATHS, commands, is_path, named};
+    use clap::ValueHint;
     use std::collections::BTreeSet;
 
     /// Names of values that are paths.
@@ -386,6 +391,10 @@ mod tests {
             commands.get_subcommands().filter_map(|command| named(&commands, command.get_name())).collect();
         let nested = all.iter().flat_map(|command| command.get_subcommands());
         for arg in all.iter().copied().chain(nested).flat_map(clap::Command::get_arguments) {
+            if matches!(arg.get_value_hint(), ValueHint::CommandString | ValueHint::CommandName | ValueHint::Url) {
+                let long = arg.get_long().unwrap_or_default();
+                assert!(OF_NAMED_FILES.contains(&long), "--{long} runs a command, or sends requests");
+            }
             let is_named = arg.get_value_names().unwrap_or_default().iter().any(|name| NAMES.contains(&name.as_str()));
             longs.extend(arg.get_long().map(str::to_owned));
             if let Some(long) = arg.get_long().filter(|_| is_path(arg) || is_named) {

@@ -120,7 +120,9 @@ impl Run<'_> {
         let mut reader = input::Reader::default();
         for path in &self.args.sample {
             let gathered = gather(&[PathBuf::from(path)], None, filter);
-            gathered.findings.iter().for_each(|finding| self.finding(finding));
+            gathered.for finding in &findings {
+                    self.finding(finding);
+                }
             if let Some((path, message)) = gathered.unreadable.into_iter().next() {
                 return Err(Fatal::Read { path, message });
             }
@@ -129,7 +131,9 @@ impl Run<'_> {
                 let bytes =
                     bytes.map_err(|finding| Fatal::Read { path: input.path().to_owned(), message: finding.detail })?;
                 let (objects, findings) = Object::read_all(input.name(), bytes);
-                findings.iter().for_each(|finding| self.finding(finding));
+                for finding in &findings {
+                    self.finding(finding);
+                }
                 out.extend(objects);
             }
         }
@@ -264,7 +268,7 @@ impl Run<'_> {
 fn review(definition: Node<'_>) -> Option<&'static str> {
     let conversion = definition.get("spec")?.get("conversion")?;
     let versions = conversion.get("webhook").unwrap_or(conversion).get("conversionReviewVersions")?;
-    review_version(versions.items().filter_map(|name| name.as_str()))
+    review_version(versions.items().filter_map(kubeshape_yaml::Node::as_str))
 }
 
 /// Describes a fault in one line.

@@ -39,8 +39,10 @@ mod tests {
     fn views_are_those_of_a_site() {
         let schema = r#"{"type":"object","properties":{"size":{"type":"integer"}},
             "x-kubernetes-group-version-kind":[{"group":"a.b","version":"v1","kind":"Tab"}]}"#;
+        let list = r#"{"x-kubernetes-action":"list","responses":{},
+            "x-kubernetes-group-version-kind":{"group":"a.b","version":"v1","kind":"Tab"}}"#;
         let document = format!(
-            r#"{{"openapi":"3.0.0","info":{{"title":"t","version":"1"}},"paths":{{}},
+            r#"{{"openapi":"3.0.0","info":{{"title":"t","version":"1"}},"paths":{{"/apis/a.b/v1/tabs":{{"get":{list}}}}},
                 "components":{{"schemas":{{"b.a.v1.Tab":{schema}}}}}}}"#
         );
         let view = |kind, view| {

@@ -244,8 +244,8 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
         (
             "a review of a conversion webhook",
             vec![
-                format!("{} objects", constant("serve/objects/src/api/conversion.rs", "MAX_BATCH")),
-                bytes(constant("serve/objects/src/api/conversion.rs", "MAX_BATCH_BYTES") as usize),
+                format!("{} objects", constant("judge/conversions/src/review.rs", "MAX_BATCH")),
+                bytes(constant("judge/conversions/src/review.rs", "MAX_BATCH_BYTES") as usize),
             ],
         ),
         (

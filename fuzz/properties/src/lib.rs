@@ -43,7 +43,7 @@ properties! {
     cel_checked_expressions_keep_their_types
     cel_parse_check_evaluate_within_limits
     cel_words_are_bounded_and_the_same
-    conversions_that_change_nothing_have_no_fault
+    conversions_identity_has_no_fault
     crd_accepted_converts_to_every_shape
     crd_fixes_change_no_verdict
     crd_normal_form_stays_structural

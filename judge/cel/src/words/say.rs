@@ -2,6 +2,7 @@
 
 use super::claim::{Claim, Claimed, Mood, Order, Root, Term, list};
 use super::formula::{Elements, Formula};
+use std::fmt::Write;
 
 /// How words can be joined with others, from the easiest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,8 +24,10 @@ struct Said {
     shape: Shape,
 }
 
-fn said(words: impl Into<String>, shape: Shape) -> Option<Said> {
-    Some(Said { words: words.into(), shape })
+impl Said {
+    fn new(words: impl Into<String>, shape: Shape) -> Said {
+        Said { words: words.into(), shape }
+    }
 }
 
 /// Returns what a rule demands, in sentences.
@@ -64,14 +67,14 @@ fn set_alike(parts: &[Formula]) -> Option<(Vec<Term>, bool)> {
 fn must(formula: &Formula) -> Option<Said> {
     match formula {
         Formula::Always | Formula::Never => None,
-        Formula::One(claim) => said(claim.say(Mood::Must), Shape::Single),
+        Formula::One(claim) => Some(Said::new(claim.say(Mood::Must), Shape::Single)),
         Formula::All(parts) => {
             if let Some((fields, is_not)) = set_alike(parts) {
                 let not = if is_not { "not " } else { "" };
-                return said(format!("{} must {not}be set", list(&names(&fields), "and")), Shape::Single);
+                return Some(Said::new(format!("{} must {not}be set", list(&names(&fields), "and")), Shape::Single));
             }
             let all = parts.iter().map(must).collect::<Option<Vec<_>>>()?;
-            joined(all, "and", Shape::And)
+            joined(&all, "and", Shape::And)
         }
         Formula::Any(parts) => must_any(parts),
         Formula::Same(a, b) => must_same(a, b),
@@ -80,14 +83,16 @@ fn must(formula: &Formula) -> Option<Said> {
             let (condition, then, otherwise) = (is(condition)?, must(then)?, must(otherwise)?);
             let is_clear = condition.shape <= Shape::Or && then.shape < Shape::Open && otherwise.shape < Shape::Whole;
             let words = format!("if {}, {}; otherwise, {}", condition.words, then.words, otherwise.words);
-            is_clear.then(|| said(words, Shape::Whole)).flatten()
+            is_clear.then(|| Some(Said::new(words, Shape::Whole))).flatten()
         }
-        Formula::Count(order, count, fields) => said(count_words(*order, *count, fields, Mood::Must)?, Shape::Single),
+        Formula::Count(order, count, fields) => {
+            Some(Said::new(count_words(*order, *count, fields, Mood::Must)?, Shape::Single))
+        }
         Formula::Each(elements) => {
             let Elements { variable, of, are } = &**elements;
             let are = must(are)?;
             let words = format!("for each `{variable}` in {}, {}", of.words, are.words);
-            said(words, if are.shape == Shape::Whole { Shape::Whole } else { Shape::Open })
+            Some(Said::new(words, if are.shape == Shape::Whole { Shape::Whole } else { Shape::Open }))
         }
         Formula::Such(order, count, elements) => such(*order, *count, elements, Mood::Must),
     }
@@ -97,35 +102,37 @@ fn must(formula: &Formula) -> Option<Said> {
 fn is(formula: &Formula) -> Option<Said> {
     match formula {
         Formula::Always | Formula::Never | Formula::Same(..) | Formula::If(_) => None,
-        Formula::One(claim) => said(claim.say(Mood::Is), Shape::Single),
+        Formula::One(claim) => Some(Said::new(claim.say(Mood::Is), Shape::Single)),
         Formula::All(parts) => {
             if let Some((fields, is_not)) = set_alike(parts) {
                 let not = if is_not { "not " } else { "" };
-                return said(format!("{} are {not}set", list(&names(&fields), "and")), Shape::Single);
+                return Some(Said::new(format!("{} are {not}set", list(&names(&fields), "and")), Shape::Single));
             }
             let all = parts.iter().map(is).collect::<Option<Vec<_>>>()?;
-            joined(all, "and", Shape::And)
+            joined(&all, "and", Shape::And)
         }
         Formula::Any(parts) => {
             if let Some((fields, false)) = set_alike(parts) {
-                return said(format!("{} is set", list(&names(&fields), "or")), Shape::Single);
+                return Some(Said::new(format!("{} is set", list(&names(&fields), "or")), Shape::Single));
             }
             let all = parts.iter().map(is).collect::<Option<Vec<_>>>()?;
-            joined(all, "or", Shape::Or)
+            joined(&all, "or", Shape::Or)
         }
-        Formula::Count(order, count, fields) => said(count_words(*order, *count, fields, Mood::Is)?, Shape::Single),
+        Formula::Count(order, count, fields) => {
+            Some(Said::new(count_words(*order, *count, fields, Mood::Is)?, Shape::Single))
+        }
         Formula::Each(elements) => {
             let Elements { variable, of, are } = &**elements;
             let are = is(are)?;
             let words = format!("for each `{variable}` in {}, {}", of.words, are.words);
-            (are.shape < Shape::Open).then(|| said(words, Shape::Open)).flatten()
+            (are.shape < Shape::Open).then(|| Said::new(words, Shape::Open))
         }
         Formula::Such(order, count, elements) => such(*order, *count, elements, Mood::Is),
     }
 }
 
 /// Joins words, if it stays clear what belongs together.
-fn joined(parts: Vec<Said>, word: &str, shape: Shape) -> Option<Said> {
+fn joined(parts: &[Said], word: &str, shape: Shape) -> Option<Said> {
     let last = parts.len().checked_sub(1)?;
     let mut out = String::new();
     let mut is_open = false;
@@ -133,9 +140,8 @@ fn joined(parts: Vec<Said>, word: &str, shape: Shape) -> Option<Said> {
         let is_clear = match part.shape {
             Shape::Single => true,
             Shape::And => shape == Shape::Or,
-            Shape::Or => false,
             Shape::Open => at == last,
-            Shape::Whole => false,
+            Shape::Or | Shape::Whole => false,
         };
         if !is_clear {
             return None;
@@ -145,32 +151,33 @@ fn joined(parts: Vec<Said>, word: &str, shape: Shape) -> Option<Said> {
         match at {
             0 => {}
             at if at < last => out.push_str(if has_and { "; " } else { ", " }),
-            _ if has_and => out.push_str(&format!("; {word} ")),
-            _ => out.push_str(&format!(", {word} ")),
+            _ => {
+                let _ = write!(out, "{} {word} ", if has_and { ";" } else { "," });
+            }
         }
         out.push_str(&part.words);
     }
     // Two short claims need no comma, if no other "or" is near.
-    if let [a, b] = parts.as_slice()
+    if let [a, b] = parts
         && [a, b].iter().all(|part| part.shape == Shape::Single && !part.words.contains(" or "))
     {
         out = format!("{} {word} {}", a.words, b.words);
     }
-    said(out, if is_open { Shape::Open } else { shape })
+    Some(Said::new(out, if is_open { Shape::Open } else { shape }))
 }
 
 /// Says that one of several formulas must be true: those that say what is not so are conditions.
 fn must_any(parts: &[Formula]) -> Option<Said> {
     match set_alike(parts) {
-        Some((fields, false)) => return said(at_least_one(&fields), Shape::Single),
+        Some((fields, false)) => return Some(Said::new(at_least_one(&fields), Shape::Single)),
         Some((fields, true)) => {
             let how = if fields.len() == 2 { "both" } else { "all" };
-            return said(format!("{} cannot {how} be set", list(&names(&fields), "and")), Shape::Single);
+            return Some(Said::new(format!("{} cannot {how} be set", list(&names(&fields), "and")), Shape::Single));
         }
         None => {}
     }
     if let Some(words) = removal(parts) {
-        return said(words, Shape::Single);
+        return Some(Said::new(words, Shape::Single));
     }
     let mut conditions: Vec<&Formula> = Vec::new();
     let mut demands: Vec<&Formula> = Vec::new();
@@ -196,7 +203,7 @@ fn must_any(parts: &[Formula]) -> Option<Said> {
         return None;
     }
     let shape = if demand.shape == Shape::Open { Shape::Whole } else { Shape::Open };
-    said(format!("if {}, {}", condition.words, demand.words), shape)
+    Some(Said::new(format!("if {}, {}", condition.words, demand.words), shape))
 }
 
 /// Returns a formula without its parts that are known to be true.
@@ -212,19 +219,20 @@ fn without(formula: &Formula, known: &[Formula]) -> Formula {
 /// Says that one of several formulas must be true, none of which is a condition.
 fn one_of(parts: &[Formula]) -> Option<Said> {
     if let Some((fields, false)) = set_alike(parts) {
-        return said(at_least_one(&fields), Shape::Single);
+        return Some(Said::new(at_least_one(&fields), Shape::Single));
     }
-    if let [Formula::One(a), Formula::One(b)] = parts {
-        if a.claimed != Claimed::Unchanged && b.claimed != Claimed::Unchanged {
-            return said(format!("{} or {}", a.say(Mood::Must), b.say(Mood::Must)), Shape::Or);
-        }
+    if let [Formula::One(a), Formula::One(b)] = parts
+        && a.claimed != Claimed::Unchanged
+        && b.claimed != Claimed::Unchanged
+    {
+        return Some(Said::new(format!("{} or {}", a.say(Mood::Must), b.say(Mood::Must)), Shape::Or));
     }
     let parts = parts.iter().map(is).collect::<Option<Vec<_>>>()?;
     if parts.iter().any(|part| part.shape >= Shape::Open) {
         return None;
     }
     let words: Vec<String> = parts.into_iter().map(|part| part.words).collect();
-    said(format!("one of these must be true: {}", words.join("; ")), Shape::Open)
+    Some(Said::new(format!("one of these must be true: {}", words.join("; ")), Shape::Open))
 }
 
 fn at_least_one(fields: &[Term]) -> String {
@@ -263,13 +271,14 @@ fn must_same(a: &Formula, b: &Formula) -> Option<Said> {
     {
         if let Some((new, _)) = before_and_after(x, y) {
             let is_same = x.is_not == y.is_not;
-            return is_same.then(|| said(format!("{} cannot be added or removed", new.about.words), Shape::Single))?;
+            return is_same
+                .then(|| Some(Said::new(format!("{} cannot be added or removed", new.about.words), Shape::Single)))?;
         }
         let fields = list(&names(&[x.about.clone(), y.about.clone()]), "and");
         return if x.is_not == y.is_not {
-            said(format!("{fields} must both be set or both not be set"), Shape::Or)
+            Some(Said::new(format!("{fields} must both be set or both not be set"), Shape::Or))
         } else {
-            said(format!("exactly one of {fields} must be set"), Shape::Single)
+            Some(Said::new(format!("exactly one of {fields} must be set"), Shape::Single))
         };
     }
     // What is set depends on the value, and not the reverse.
@@ -282,7 +291,7 @@ fn must_same(a: &Formula, b: &Formula) -> Option<Said> {
     let (demand, condition) = (must(&demand)?, is(&condition)?);
     let is_clear = demand.shape == Shape::Single && condition.shape <= Shape::And;
     let words = format!("{} if {}, and only then", demand.words, condition.words);
-    is_clear.then(|| said(words, Shape::Open)).flatten()
+    is_clear.then(|| Some(Said::new(words, Shape::Open))).flatten()
 }
 
 /// Says a number of things with an order: "at most 2".
@@ -326,5 +335,5 @@ fn such(order: Order, count: i64, elements: &Elements, mood: Mood) -> Option<Sai
     };
     let are = is(are)?;
     let words = format!("there {be} {number} `{variable}` in {} for which {}", of.words, are.words);
-    (are.shape < Shape::Open).then(|| said(words, Shape::Open)).flatten()
+    (are.shape < Shape::Open).then(|| Said::new(words, Shape::Open))
 }

@@ -224,22 +224,3 @@ proptest! {
         }
     }
 }
-
-/// Prints rules of a file, one a line, with their words, and how many have any. `KUBESHAPE_RULES` names the file.
-#[test]
-fn rules_of_a_file_are_said() {
-    let Some(file) = std::env::var_os("KUBESHAPE_RULES") else { return };
-    let text = std::fs::read_to_string(file).unwrap();
-    let (mut rules, mut said) = ((0, 0), (0, 0));
-    for line in text.lines() {
-        let (count, rule) = line.split_once('\t').unwrap();
-        let (count, rule) = (count.parse::<usize>().unwrap(), rule.replace("\\n", "\n"));
-        let found = words(&rule);
-        rules = (rules.0 + 1, rules.1 + count);
-        if found.is_some() {
-            said = (said.0 + 1, said.1 + count);
-        }
-        println!("{rule}\n    {}", found.as_deref().unwrap_or("NONE"));
-    }
-    println!("{} of {} rules, {} of {} uses", said.0, rules.0, said.1, rules.1);
-}

@@ -149,7 +149,7 @@ fn all() -> Vec<Injected> {
     }));
     for key in ["true", "false"] {
         out.push(field(&format!("{key} becomes its opposite:"), ("/spec", "enabled"), move |value| {
-            if value.to_string() == key {
+            if *value == key {
                 *value = json!(key == "false");
             }
         }));

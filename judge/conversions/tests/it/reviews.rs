@@ -23,11 +23,11 @@ fn messages(answer: impl FnMut(Value) -> Result<Vec<u8>, String>) -> Vec<String>
 }
 
 /// Returns a response that converts nothing.
-fn response(review: &Value, change: impl FnOnce(&mut Value)) -> Result<Vec<u8>, String> {
+fn response(review: &Value, change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let response = json!({"uid": review["request"]["uid"], "result": {"status": "Success"}, "convertedObjects": []});
     let mut out = json!({"apiVersion": review["apiVersion"], "kind": "ConversionReview", "response": response});
     change(&mut out);
-    Ok(out.to_string().into_bytes())
+    out.to_string().into_bytes()
 }
 
 #[test]
@@ -39,23 +39,23 @@ fn responses_are_checked_as_a_server_does() {
     assert!(text.starts_with("conversion webhook failed: couldn't get version/kind; json parse error: "), "{text}");
     let text = says(&|_| Ok(vec![b'['; 100_000]));
     assert!(text.contains("recursion limit"), "{text}");
-    let text = says(&|review| response(review, |_| {}));
+    let text = says(&|review| Ok(response(review, |_| {})));
     assert_eq!(text, "conversion webhook returned 0 objects, expected 1");
-    let text = says(&|review| response(review, |out| out["response"]["uid"] = json!("other")));
+    let text = says(&|review| Ok(response(review, |out| out["response"]["uid"] = json!("other"))));
     assert!(text.contains("expected response.uid="), "{text}");
-    let text = says(&|review| response(review, |out| out["apiVersion"] = json!("v1")));
+    let text = says(&|review| Ok(response(review, |out| out["apiVersion"] = json!("v1"))));
     assert!(text.contains("expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview"), "{text}");
     let text = says(&|review| {
-        response(review, |out| out["response"]["result"] = json!({"status": "Failure", "message": "no such kind"}))
+        Ok(response(review, |out| out["response"]["result"] = json!({"status": "Failure", "message": "no such kind"})))
     });
     assert_eq!(text, "conversion webhook failed: no such kind");
-    let text = says(&|review| response(review, |out| out["response"] = Value::Null));
+    let text = says(&|review| Ok(response(review, |out| out["response"] = Value::Null)));
     assert_eq!(text, "conversion webhook failed: no response provided");
     let text = says(&|review| {
         let mut object = review["request"]["objects"][0].clone();
         object["apiVersion"] = review["request"]["desiredAPIVersion"].clone();
         object["spec"] = json!({"note": "a".repeat(100_000)});
-        response(review, |out| out["response"]["convertedObjects"] = json!([object]))
+        Ok(response(review, |out| out["response"]["convertedObjects"] = json!([object])))
     });
     assert!(text.contains("an object with more than "), "{text}");
 }
@@ -89,22 +89,25 @@ fn a_webhook_that_answers_only_for_the_first_object_is_found() {
     );
 }
 
+/// A webhook for which there is no time.
+struct Over;
+
+impl Webhook for Over {
+    fn convert(&mut self, _: &[u8]) -> Result<Vec<u8>, String> {
+        unreachable!("the time is up")
+    }
+
+    fn is_over(&self) -> bool {
+        true
+    }
+}
+
 #[test]
 fn the_number_of_reviews_and_the_time_are_limits() {
     let mut webhook = Changing { change: &|_, _| {} };
     let report = proved(&mut webhook, &Effort { reviews: 3, ..Effort::default() });
     assert_eq!(report.reviews, 2);
     assert_eq!(report.stopped.as_deref(), Some("2 reviews are sent"));
-
-    struct Over;
-    impl Webhook for Over {
-        fn convert(&mut self, _: &[u8]) -> Result<Vec<u8>, String> {
-            unreachable!("the time is up")
-        }
-        fn is_over(&self) -> bool {
-            true
-        }
-    }
     let report = proved(&mut Over, &Effort::default());
     assert_eq!((report.reviews, report.stopped.as_deref()), (0, Some("the time is up")));
     assert!(report.faults.is_empty());

@@ -51,7 +51,7 @@ impl Converter {
                 (text(service.get("namespace")).unwrap_or_default(), text(service.get("name")).unwrap_or_default())
             }),
             authorities: if authorities.trim_ascii().is_empty() { Vec::new() } else { authorities },
-            version: versions.and_then(|all| review_version(all.items().filter_map(|name| name.as_str()))),
+            version: versions.and_then(|all| review_version(all.items().filter_map(kubeshape_yaml::Node::as_str))),
             hooks: OnceLock::new(),
             reviews: AtomicU64::new(0),
         })
