@@ -120,9 +120,7 @@ impl Run<'_> {
         let mut reader = input::Reader::default();
         for path in &self.args.sample {
             let gathered = gather(&[PathBuf::from(path)], None, filter);
-            gathered.for finding in &findings {
-                    self.finding(finding);
-                }
+            gathered.findings.iter().for_each(|finding| self.finding(finding));
             if let Some((path, message)) = gathered.unreadable.into_iter().next() {
                 return Err(Fatal::Read { path, message });
             }
