@@ -100,7 +100,7 @@ impl Server {
         let authority = Authority::new("clients");
         folder.write("clients.crt", &authority.certificate);
         folder.write("tokens.csv", "s3cret,tom,1001,\"dev,ops\"\n");
-        folder.write("accounts.key", &KeyPair::generate().expect("a key").serialize_pem());
+        folder.write("accounts.key", KeyPair::generate().expect("a key").serialize_pem());
         let mut child = Command::new(folder.path("assets/kube-apiserver"))
             .args([
                 "--secure-port=0",
