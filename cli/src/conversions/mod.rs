@@ -50,7 +50,7 @@ type Ask<'s> = &'s dyn Fn(&[u8]) -> Result<Vec<u8>, String>;
 /// Calls a function with the means to reach the webhook.
 ///
 /// # Errors
-/// The URL or the certificates are wrong.
+/// The URL or the certificates are wrong, or there is no webhook.
 fn through(args: &ConversionsArgs, call: impl FnOnce(Ask<'_>)) -> Result<(), Fatal> {
     #[cfg(feature = "serve")]
     if let Some(url) = &args.webhook {
@@ -66,7 +66,11 @@ fn through(args: &ConversionsArgs, call: impl FnOnce(Ask<'_>)) -> Result<(), Fat
         call(&|body| client.post(body));
         return Ok(());
     }
-    let command = Command::new(args.exec.as_deref().unwrap_or_default(), args.timeout);
+    // The arguments require one of both.
+    let Some(command) = &args.exec else {
+        return Err(Fatal::Usage("nothing to convert with: give --exec or --webhook".to_owned()));
+    };
+    let command = Command::new(command, args.timeout);
     call(&|body| command.run(body));
     Ok(())
 }
