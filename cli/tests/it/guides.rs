@@ -251,8 +251,8 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
         (
             "an object that a conversion webhook returns",
             vec![
-                format!("{} times", constant("serve/objects/src/api/conversion.rs", "MAX_GROWTH")),
-                format!("{} KiB", constant("serve/objects/src/api/conversion.rs", "MAX_ADDED") >> 10),
+                format!("{} times", constant("judge/conversions/src/review.rs", "MAX_GROWTH")),
+                format!("{} KiB", constant("judge/conversions/src/review.rs", "MAX_ADDED") >> 10),
             ],
         ),
         (
