@@ -147,10 +147,10 @@ fn all() -> Vec<Injected> {
             *value = json!(n.floor());
         }
     }));
-    for key in ["true", "false"] {
+    for key in [true, false] {
         out.push(field(&format!("{key} becomes its opposite:"), ("/spec", "enabled"), move |value| {
-            if *value == key {
-                *value = json!(key == "false");
+            if value.as_bool() == Some(key) {
+                *value = json!(!key);
             }
         }));
     }
