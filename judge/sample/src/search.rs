@@ -6,7 +6,7 @@ use super::{Attempt, Problem, Sample, Wanted, attempt};
 use kubeshape_schema::{Additional, Bump, Items, Schema};
 use kubeshape_validate::object::Resource;
 use kubeshape_value::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of attempts after a refusal.
 const MAX_ROUNDS: usize = 300;
@@ -109,6 +109,7 @@ impl<'a> Search<'_, 'a> {
     fn small(&self, best: &Sample<'a>) -> Vec<Vec<String>> {
         let Some(root) = self.resource.schema else { return Vec::new() };
         let mut out = Vec::new();
+        let mut known: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for Problem { path, text } in &best.problems {
             if !path.is_empty() && value_at(best.value, path).is_none() {
                 out.push(vec![path.clone()]);
@@ -116,7 +117,10 @@ impl<'a> Search<'_, 'a> {
             let Some(below) = at(root, path) else { continue };
             let size = |path: &String| value_at(best.value, path).map_or(0, count);
             let mut likely = Vec::new();
-            named(below, path, &words(root, path, text), DEPTH, &mut likely);
+            // Many rules may be about one value.
+            let of_rules = known.entry(path).or_insert_with(|| words_of_rules(root, path));
+            let words = Words { of_rules, of_message: words(text).collect() };
+            named(below, path, &words, DEPTH, &mut likely);
             likely.sort_by_key(size);
             let optional = below.properties.iter().filter(|property| !below.required.contains(&property.name));
             let others = optional.map(|property| child(path, property.name));
@@ -146,19 +150,33 @@ fn large_moves(best: &Sample<'_>) -> Vec<Vec<String>> {
     out
 }
 
-/// Returns the words of a message, and of the rules at a path and above it.
-fn words<'a>(root: &'a Schema<'a>, path: &'a str, text: &'a str) -> BTreeSet<&'a str> {
+/// Words that may name fields.
+struct Words<'w> {
+    of_rules: &'w BTreeSet<&'w str>,
+    of_message: BTreeSet<&'w str>,
+}
+
+impl Words<'_> {
+    fn contain(&self, name: &str) -> bool {
+        self.of_message.contains(name) || self.of_rules.contains(name)
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// Returns the words of the rules at a path and above it.
+fn words_of_rules<'a>(root: &'a Schema<'a>, path: &str) -> BTreeSet<&'a str> {
     let ends = path.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(end, _)| end);
     let schemas = [0].into_iter().chain(ends).chain([path.len()]).filter_map(|end| at(root, path.get(..end)?));
-    let rules = schemas.flat_map(|schema| schema.extra().validations).map(|rule| rule.rule);
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    rules.chain([text]).flat_map(|text| text.split(move |c| !is_part(c))).filter(|word| !word.is_empty()).collect()
+    schemas.flat_map(|schema| schema.extra().validations).flat_map(|rule| words(rule.rule)).collect()
 }
 
 /// Collects optional fields below a schema that the words name. Only named fields and list items are searched.
-fn named(schema: &Schema<'_>, path: &str, words: &BTreeSet<&str>, depth: usize, out: &mut Vec<String>) {
+fn named(schema: &Schema<'_>, path: &str, words: &Words<'_>, depth: usize, out: &mut Vec<String>) {
     let Some(depth) = depth.checked_sub(1) else { return };
-    for property in schema.properties.iter().filter(|property| words.contains(property.name)) {
+    for property in schema.properties.iter().filter(|property| words.contain(property.name)) {
         let path = child(path, property.name);
         if !schema.required.contains(&property.name) {
             out.push(path.clone());
