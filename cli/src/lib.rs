@@ -2,9 +2,9 @@
 //!
 //! `args` is the command line, and `config` completes it from the configuration file. Each command has a module:
 //! `convert`, `check`, `trim`, `diff`, `upgrade`, `conversions`, `validate`, `lifecycle`, `serve`, `envtest`, `cluster`
-//! (`pull` and `cache`), `explain` (pages of codes), `lsp` (editors), `mcp` (programs that write manifests). Commands about objects
-//! implement `session::Command`: `ssa` (server-side apply), `show` (kubectl's views), `testing` (suites and scenarios).
-//! All commands read inputs with `input`, write results with `output`, and show findings with `report`.
+//! (`pull` and `cache`), `explain` (pages of codes), `lsp` (editors), `mcp` (programs that write manifests). Commands
+//! about objects implement `session::Command`: `ssa` (server-side apply), `show` (kubectl's views), `testing` (suites
+//! and scenarios). All commands read inputs with `input`, write results with `output`, and show findings with `report`.
 //!
 //! Every command has the same exit codes: 0 for success; 1 for errors in the inputs, conflicts, differences, and failed
 //! expectations; 2 if the command line is invalid or something cannot be read or written; 130 after an interrupt. If

@@ -287,7 +287,7 @@ impl Maker<'_, '_> {
         Ok(copy)
     }
 
-    /// Copies an expression with new numbers, at the positions of the original, as far as its nodes are within the bound.
+    /// Copies an expression with new numbers, at the positions of the original, up to the bound on nodes.
     fn copy(&mut self, expr: &Expr) -> Expr {
         self.builder.copies += 1;
         if self.builder.copies > self.builder.most_copies() {
