@@ -106,7 +106,7 @@ pub(crate) fn bench(folder: &str) -> Result {
     run(bench.env("KUBESHAPE_CHROMIUM", chromium).env("KUBESHAPE_COMMAND", command))
 }
 
-/// Returns the browser: KUBESHAPE_CHROMIUM, or one of the system. `None` if there is none, or no Node.
+/// Returns the browser: that of `KUBESHAPE_CHROMIUM`, or one of the system. `None` without a browser or without Node.
 ///
 /// # Errors
 /// KUBESHAPE_CHROMIUM names a browser that is missing, or there is no Node for it: CI must not pass without its tests.

@@ -65,7 +65,7 @@ impl<'c> Command<'c> {
             Err(_) => Err("the command took too long".to_owned()),
         };
         if result.is_err() {
-            let _ = child.kill();
+            kill(&mut child);
         }
         let _ = child.wait();
         result
@@ -75,8 +75,17 @@ impl<'c> Command<'c> {
         let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
         let mut command = std::process::Command::new(shell);
         command.arg(flag).arg(self.line);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
     }
+}
+
+/// Ends a command, and on Unix the programs that it started.
+fn kill(child: &mut Child) {
+    #[cfg(unix)]
+    let _ = rustix::process::kill_process_group(rustix::process::Pid::from_child(child), rustix::process::Signal::KILL);
+    let _ = child.kill();
 }
 
 /// Reads at most one byte more than `most`.

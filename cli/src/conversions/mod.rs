@@ -5,7 +5,7 @@ mod command;
 use crate::args::{ConversionsArgs, When};
 use crate::definitions::Definitions;
 use crate::error::Fatal;
-use crate::input::{self, Filter, check_once, gather};
+use crate::input::{Filter, check_once, objects};
 use crate::report::{Setup, Ui, example, indented};
 use command::Command;
 use kubeshape_conversions::{Effort, Fault, REVIEW_VERSIONS, Report, Webhook, prove, review_version};
@@ -15,7 +15,6 @@ use kubeshape_schema::{Bump, Note, thousands};
 use kubeshape_structural::read::Manifest;
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// Runs the command. Returns whether no fault was found.
@@ -32,7 +31,8 @@ pub(crate) fn run(args: &ConversionsArgs, setup: &Setup) -> Result<bool, Fatal> 
     let end = Instant::now().checked_add(args.time);
     let mut run = Run { args, ui, errors: 0, counts: Counts::default() };
     let definitions = Definitions::read(&args.inputs, &filter, Limits::default(), |finding| run.finding(finding))?;
-    let mut samples = Samples { objects: run.samples(&filter)?, used: BTreeSet::new() };
+    let mut samples =
+        Samples { objects: objects(&args.sample, &filter, |finding| run.finding(finding))?, used: BTreeSet::new() };
     through(args, |send| {
         for name in definitions.names() {
             if let Some((document, manifest)) = definitions.get(name) {
@@ -116,30 +116,6 @@ impl Run<'_> {
     fn finding(&mut self, finding: &kubeshape_input::Finding) {
         self.errors += usize::from(finding.is_error());
         self.ui.finding(finding);
-    }
-
-    /// Reads own objects.
-    fn samples(&mut self, filter: &Filter) -> Result<Vec<Object>, Fatal> {
-        let mut out = Vec::new();
-        let mut reader = input::Reader::default();
-        for path in &self.args.sample {
-            let gathered = gather(&[PathBuf::from(path)], None, filter);
-            gathered.findings.iter().for_each(|finding| self.finding(finding));
-            if let Some((path, message)) = gathered.unreadable.into_iter().next() {
-                return Err(Fatal::Read { path, message });
-            }
-            for input in &gathered.inputs {
-                let bytes = reader.read(input, &Limits::default());
-                let bytes =
-                    bytes.map_err(|finding| Fatal::Read { path: input.path().to_owned(), message: finding.detail })?;
-                let (objects, findings) = Object::read_all(input.name(), bytes);
-                for finding in &findings {
-                    self.finding(finding);
-                }
-                out.extend(objects);
-            }
-        }
-        Ok(out)
     }
 
     /// Proves the conversions of a definition.

@@ -20,6 +20,9 @@ const ENDINGS: [&str; 2] = [".tgz", ".tar.gz"];
 const CHARTS: &str = "charts";
 /// The limits of an archive with those in it.
 const BUDGET: Budget = Budget { bytes: 256 << 20, members: 20_000 };
+/// The longest name of a member, in bytes, and the most folders in it.
+const MAX_NAME: usize = 1_024;
+const MAX_FOLDERS: usize = 64;
 /// How deep archives may nest.
 const MAX_DEPTH: usize = 4;
 
@@ -76,7 +79,8 @@ fn read(
     let broken = |error: io::Error| format!("it is not a proper archive (tar.gz): {}", describe(&error));
     for entry in archive.entries().map_err(broken)? {
         let mut entry = entry.map_err(broken)?;
-        budget.members = budget.members.checked_sub(1).ok_or("it has more than 20000 members")?;
+        budget.members =
+            budget.members.checked_sub(1).ok_or_else(|| format!("it has more than {} members", BUDGET.members))?;
         let kind = entry.header().entry_type();
         if kind.is_dir() || kind == tar::EntryType::XGlobalHeader {
             continue;
@@ -115,8 +119,13 @@ enum Member {
 /// Returns a name without `.`.
 ///
 /// # Errors
-/// It leads out of the archive.
+/// It leads out of the archive, or is too long: each folder in it is asked whether it is read.
 fn inside(name: &Path) -> Result<PathBuf, String> {
+    if name.as_os_str().len() > MAX_NAME || name.components().count() > MAX_FOLDERS {
+        let beginning: String = name.to_string_lossy().chars().take(60).collect();
+        let limits = format!("{MAX_NAME} bytes or {MAX_FOLDERS} folders");
+        return Err(format!("it has a member whose name has more than {limits}: {beginning:?}…"));
+    }
     let mut out = PathBuf::new();
     for part in name.components() {
         match part {

@@ -10,6 +10,7 @@ mod chart;
 mod filter;
 mod gather;
 mod ignored;
+mod objects;
 mod order;
 mod pipe;
 mod read;
@@ -17,6 +18,7 @@ mod read;
 pub(crate) use build::finding as build_files;
 pub(crate) use filter::Filter;
 pub(crate) use gather::{Gathered, gather};
+pub(crate) use objects::objects;
 pub(crate) use pipe::check_once;
 pub(crate) use read::{Reader, open_file};
 

@@ -3,14 +3,14 @@
 use crate::args::{UpgradeArgs, When};
 use crate::definitions::Definitions;
 use crate::error::Fatal;
-use crate::input::{self, Filter, check_once, gather};
+use crate::input::{Filter, check_once, objects};
 use crate::output::Stage;
 use crate::output::place::{self, Options, Ready, Target};
 use crate::report::{Setup, Ui};
 use kubeshape_diff::upgrade::{
     Cluster, Loss, ObjectReport, Obstacle, Plan, Stricter, Unreadable, When as Happens, plan,
 };
-use kubeshape_input::{Code, Document, Limits};
+use kubeshape_input::{Code, Document, Finding, Limits};
 use kubeshape_registry::{Object, print};
 use kubeshape_schema::{Bump, Note, Release};
 use kubeshape_smd::ToValue;
@@ -29,14 +29,13 @@ pub(crate) fn run(args: &UpgradeArgs, setup: &Setup) -> Result<bool, Fatal> {
     check_once(sides.iter().chain(&args.objects))?;
     let filter = Filter::new(&args.walk)?;
     let mut errors = 0;
-    let mut read = |side: &String| {
-        Definitions::read(std::slice::from_ref(side), &filter, Limits::default(), |finding| {
-            errors += usize::from(finding.is_error());
-            ui.finding(finding);
-        })
+    let mut tell = |finding: &Finding| {
+        errors += usize::from(finding.is_error());
+        ui.finding(finding);
     };
+    let mut read = |side: &String| Definitions::read(std::slice::from_ref(side), &filter, Limits::default(), &mut tell);
     let (old, new) = (read(&args.old)?, read(&args.new)?);
-    let objects = objects(&args.objects, &filter, &mut errors, &mut ui)?;
+    let objects = objects(&args.objects, &filter, &mut tell)?;
     let mut by_kind: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     for (at, object) in objects.iter().enumerate() {
         let key = (object.gvk().group().to_owned(), object.kind().to_owned());
@@ -61,31 +60,6 @@ pub(crate) fn run(args: &UpgradeArgs, setup: &Setup) -> Result<bool, Fatal> {
 type Side<'d> = (&'d Document, Manifest<'d>);
 /// A name and its definitions.
 type Pair<'d> = (&'d str, Option<Side<'d>>, Option<Side<'d>>);
-
-/// Reads the objects of files and folders, with their positions.
-fn objects(paths: &[PathBuf], filter: &Filter, errors: &mut usize, ui: &mut Ui) -> Result<Vec<Object>, Fatal> {
-    let mut out = Vec::new();
-    let mut reader = input::Reader::default();
-    for path in paths {
-        let gathered = gather(std::slice::from_ref(path), None, filter);
-        gathered.findings.iter().for_each(|finding| ui.finding(finding));
-        if let Some((path, message)) = gathered.unreadable.into_iter().next() {
-            return Err(Fatal::Read { path, message });
-        }
-        for input in &gathered.inputs {
-            let bytes = reader.read(input, &Limits::default());
-            let bytes =
-                bytes.map_err(|finding| Fatal::Read { path: input.path().to_owned(), message: finding.detail })?;
-            let (objects, findings) = Object::read_all(input.name(), bytes);
-            for finding in &findings {
-                *errors += usize::from(finding.is_error());
-                ui.finding(finding);
-            }
-            out.extend(objects);
-        }
-    }
-    Ok(out)
-}
 
 struct Run<'r> {
     args: &'r UpgradeArgs,

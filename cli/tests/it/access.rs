@@ -264,7 +264,7 @@ fn bearer_tokens_are_those_of_the_file_and_of_service_accounts() {
     let groups = json!(["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"]);
     assert_eq!(known["username"], json!("system:serviceaccount:default:robot"));
     assert_eq!((&known["groups"], &known["uid"]), (&groups, &created["metadata"]["uid"]));
-    // A changed signature is none, and the account is needed.
+    // The signature must be right, and the account must exist.
     let forged = Who::token(&format!("{}x", answer["status"]["token"].as_str().expect("a token")));
     assert_eq!(server.get(&forged, MAPS), (401, unauthorized()));
     assert_eq!(server.send(&server.admin(), "DELETE", &format!("{accounts}/robot"), &Value::Null).0, 200);

@@ -79,6 +79,20 @@ fn members_outside_of_the_archive_are_refused() {
     }
 }
 
+/// Each folder of a name is asked whether it is read, so long names of many members would be much work.
+#[test]
+fn long_names_are_refused() {
+    for name in ["a/".repeat(600) + "b.yaml", "a/".repeat(70) + "b.yaml", "a".repeat(1_100)] {
+        let mut archive = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_size(7);
+        archive.append_data(&mut header, &name, &b"kind: A"[..]).unwrap();
+        let (run, words) = checked(&gzip(&archive.into_inner().unwrap()));
+        assert_ne!(run.code, Some(0), "{words}");
+        assert!(words.contains("whose name has more than 1024 bytes or 64 folders: \"a"), "{words}");
+    }
+}
+
 #[test]
 fn links_and_duplicates_are_not_read() {
     let good = crd("widgets", &["v1"]);

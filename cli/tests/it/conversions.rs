@@ -113,3 +113,27 @@ fn a_webhook_or_a_command_is_needed() {
     assert_eq!(run.code, Some(1), "{}", run.err);
     assert!(run.words_out().contains("KS8501"), "{}", run.out);
 }
+
+/// A shell does not end its programs when it is killed.
+#[cfg(unix)]
+#[test]
+fn a_command_that_takes_too_long_ends_with_its_programs() {
+    let folder = folder("pass");
+    let command = "sleep 600 & echo $! > pid; wait";
+    let run = run_with(&folder, &["conversions", "crd.yaml", "--exec", command, "--timeout", "1s", "--time", "1s"]);
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    assert!(run.words_out().contains("the command took too long"), "{}", run.out);
+    let pid = std::fs::read_to_string(folder.path("pid")).unwrap();
+    let is_running = || {
+        let found = std::process::Command::new("ps").args(["-o", "stat=", "-p", pid.trim()]).output().unwrap();
+        // An ended program without a parent stays as a zombie until someone asks for its result.
+        String::from_utf8_lossy(&found.stdout).trim().starts_with(|state| state != 'Z')
+    };
+    for _ in 0..100 {
+        if !is_running() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("the program is still running");
+}

@@ -6,8 +6,9 @@ pub(crate) const MAX_DEPTH: usize = 250;
 /// The maximum number of characters of an expression, as upstream.
 pub(crate) const MAX_SOURCE: usize = 100_000;
 
-/// The number of nodes that macros of an expression may copy: so many, and so many for each of its characters. `optMap`
-/// copies its target, so a chain of such calls doubles with each of them. Upstream has no such bound: it runs for hours.
+/// The macros of an expression may copy this number of nodes, and [`COPIES_PER_CHARACTER`] more for each of its
+/// characters. `optMap` copies its target, so each call in a chain doubles the nodes. Upstream has no such bound: it runs
+/// for hours.
 pub const FREE_COPIES: usize = 2_000;
 /// See [`FREE_COPIES`].
 pub const COPIES_PER_CHARACTER: usize = 4;

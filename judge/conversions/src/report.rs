@@ -47,7 +47,7 @@ pub struct Fault {
     pub detail: String,
     /// The smallest object that was found that shows it, as a user would write it.
     pub object: serde_json::Value,
-    /// The object in the other version, as a server stores it; `None` if there is none.
+    /// The converted object, as a server stores it; `None` if the conversion failed.
     pub converted: Option<serde_json::Value>,
     /// The number of objects that showed it.
     pub count: usize,

@@ -17,11 +17,11 @@ mod simple;
 use kubeshape_structural::read::expand_list;
 use kubeshape_yaml::{Added, Addition, Document, Kind, Limits, Node, Stream, Tape};
 
-/// The words of which a text with definitions has at least one: `CustomResourceDefinition` and the kinds above.
+/// The ends of all kinds of definitions. A text without them defines nothing.
 const WORDS: [&[u8]; 2] = [b"ResourceDefinition", b"ResourceGraphDefinition"];
 
-/// Returns whether a text may define kinds: by CustomResourceDefinitions, or by definitions of which Crossplane or kro
-/// makes them. Looks for words only.
+/// Returns whether a text may define kinds: it names CustomResourceDefinitions, or definitions of Crossplane or kro. It
+/// looks for words only.
 ///
 /// # Example
 /// ```

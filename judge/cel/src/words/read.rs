@@ -505,7 +505,7 @@ fn is_empty_literal(expr: &Expr) -> bool {
     }
 }
 
-/// Returns that so many of some fields are set.
+/// Returns the claim that a number of these fields is set.
 fn count_of(fields: Vec<Term>, order: Order, count: i64) -> Option<Formula> {
     let most = i64::try_from(fields.len()).ok()?;
     (0..=most).contains(&count).then_some(Formula::Count(order, count, fields))

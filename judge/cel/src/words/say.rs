@@ -216,7 +216,7 @@ fn without(formula: &Formula, known: &[Formula]) -> Formula {
     }
 }
 
-/// Says that one of several formulas must be true, none of which is a condition.
+/// Says that one of several formulas must be true. None of them is a condition.
 fn one_of(parts: &[Formula]) -> Option<Said> {
     if let Some((fields, false)) = set_alike(parts) {
         return Some(Said::new(at_least_one(&fields), Shape::Single));
@@ -323,7 +323,7 @@ fn count_words(order: Order, count: i64, fields: &[Term], mood: Mood) -> Option<
     })
 }
 
-/// Says that so many elements are such.
+/// Says how many elements have to fulfil a formula.
 fn such(order: Order, count: i64, elements: &Elements, mood: Mood) -> Option<Said> {
     let Elements { variable, of, are } = elements;
     let number = number(order, count)?;

@@ -3,7 +3,7 @@
 use kubeshape_cel::words;
 use proptest::prelude::*;
 
-/// Each rule with its words; `-` stands for none.
+/// Rules with their words. A rule without words has `-`.
 const RULES: &[(&str, &str)] = &[
     // Changes.
     ("self == oldSelf", "The value cannot be changed."),

@@ -103,7 +103,8 @@ impl Shown {
     }
 }
 
-/// Returns the path of which a request for this path shows something. Who may not read the one may not read the other.
+/// Returns the path of the document from which an answer is computed; other paths are returned as they are. A client
+/// needs the permission to read that document.
 pub(super) fn shown_path(path: &str) -> Cow<'_, str> {
     let shown = path.strip_prefix(FOLDER).and_then(|rest| Shown::of(rest.strip_prefix('/')?));
     match shown {

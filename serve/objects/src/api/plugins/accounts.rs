@@ -1,6 +1,7 @@
 //! The plugin `ServiceAccount`: Pods run as an account of their namespace (upstream:
 //! `plugin/pkg/admission/serviceaccount`).
 
+use super::part::{items, member, text};
 use super::{Call, and, map, spec_list, spec_text, with_spec};
 use crate::api::write::generated_name;
 use crate::status::Status;
@@ -112,30 +113,18 @@ fn is_mirror(pod: Value<'_>) -> bool {
     metadata(pod).get("annotations").is_some_and(|annotations| annotations.get(MIRROR).is_some())
 }
 
-fn member<'v>(of: Value<'v>, path: &[&str]) -> Option<Value<'v>> {
-    path.iter().try_fold(of, |of, key| of.get(key)).filter(|value| !value.is_null())
-}
-
-fn text<'v>(of: Value<'v>, path: &[&str]) -> &'v str {
-    member(of, path).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn items<'v>(of: Value<'v>, key: &str) -> &'v [Value<'v>] {
-    of.get(key).and_then(Value::as_list).unwrap_or_default()
-}
-
 /// Returns the sources of projected volumes.
 fn projections(pod: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     let projected = spec_list(pod, "volumes").iter().filter_map(|volume| volume.get("projected"));
-    projected.flat_map(|projected| items(projected, "sources").iter().copied())
+    projected.flat_map(|projected| items(projected, &["sources"]).iter().copied())
 }
 
 fn has_secrets(pod: Value<'_>) -> bool {
     let of_volumes = |volume: &Value<'_>| SECRETS_OF_VOLUMES.iter().any(|path| !text(*volume, path).is_empty());
     let containers = ["containers", "initContainers", "ephemeralContainers"];
     let of_container = |container: &Value<'_>| {
-        let from = items(*container, "envFrom").iter().any(|from| member(*from, &["secretRef"]).is_some());
-        from || items(*container, "env").iter().any(|env| member(*env, &["valueFrom", "secretKeyRef"]).is_some())
+        let from = items(*container, &["envFrom"]).iter().any(|from| member(*from, &["secretRef"]).is_some());
+        from || items(*container, &["env"]).iter().any(|env| member(*env, &["valueFrom", "secretKeyRef"]).is_some())
     };
     !spec_list(pod, "imagePullSecrets").is_empty()
         || spec_list(pod, "volumes").iter().any(of_volumes)
@@ -145,7 +134,7 @@ fn has_secrets(pod: Value<'_>) -> bool {
 
 /// Checks that an account lists the secrets of a Pod (upstream: `limitSecretReferences`).
 fn uses_known_secrets(pod: Value<'_>, account: Value<'_>) -> Result<(), String> {
-    let names = |key: &str| items(account, key).iter().map(|of| text(*of, &["name"])).collect::<BTreeSet<_>>();
+    let names = |key: &str| items(account, &[key]).iter().map(|of| text(*of, &["name"])).collect::<BTreeSet<_>>();
     let (known, name) = (names("secrets"), meta_text(account, "name"));
     let refused = |what: &str| {
         Err(format!("{what} is not allowed because service account {name} does not reference that secret"))
@@ -159,7 +148,7 @@ fn uses_known_secrets(pod: Value<'_>, account: Value<'_>) -> Result<(), String> 
     for (list, what) in [("initContainers", "init container"), ("containers", "container")] {
         for container in spec_list(pod, list) {
             let of = text(*container, &["name"]);
-            for env in items(*container, "env") {
+            for env in items(*container, &["env"]) {
                 let Some(reference) = member(*env, &["valueFrom", "secretKeyRef"]) else { continue };
                 let (variable, secret) = (text(*env, &["name"]), text(reference, &["name"]));
                 if !known.contains(secret) {
@@ -167,7 +156,7 @@ fn uses_known_secrets(pod: Value<'_>, account: Value<'_>) -> Result<(), String> 
                     return refused(&format!("{what} {of} {uses}"));
                 }
             }
-            for from in items(*container, "envFrom") {
+            for from in items(*container, &["envFrom"]) {
                 let Some(reference) = member(*from, &["secretRef"]) else { continue };
                 let secret = text(reference, &["name"]);
                 if !known.contains(secret) {
@@ -197,7 +186,7 @@ fn with_token<'v>(pod: Value<'v>, generated: &'v str, arena: &'v Bump) -> Value<
     for list in ["initContainers", "containers"] {
         let containers = spec_list(pod, list);
         let mounted = |container: &Value<'v>| {
-            let mounts = items(*container, "volumeMounts");
+            let mounts = items(*container, &["volumeMounts"]);
             if mounts.iter().any(|mount| text(*mount, &["mountPath"]) == MOUNT_PATH) {
                 return *container;
             }

@@ -6,6 +6,7 @@
 
 mod accounts;
 mod limits;
+mod part;
 mod pods;
 mod quotas;
 mod security;

@@ -1,6 +1,7 @@
 //! What objects use of the resources that quotas limit (upstream: `pkg/quota/v1/evaluator/core` of Kubernetes).
 
 use super::super::limits::{Given, members};
+use super::super::part::{integer, items, member, text};
 use super::super::spec_list;
 use crate::value::metadata;
 use kubeshape_cel::Quantity;
@@ -69,18 +70,6 @@ pub(super) fn subtract(a: &Resources, b: &Resources) -> Resources {
         (rest.sign() > 0).then(|| (name.clone(), rest))
     };
     a.iter().filter_map(difference).collect()
-}
-
-fn member<'v>(of: Value<'v>, path: &[&str]) -> Option<Value<'v>> {
-    path.iter().try_fold(of, |of, key| of.get(key)).filter(|value| !value.is_null())
-}
-
-fn text<'v>(of: Value<'v>, path: &[&str]) -> &'v str {
-    member(of, path).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn items<'v>(of: Value<'v>, path: &[&str]) -> &'v [Value<'v>] {
-    member(of, path).and_then(Value::as_list).unwrap_or_default()
 }
 
 /// Returns numbers of objects.
@@ -215,7 +204,7 @@ fn is_extended(resource: &str) -> bool {
 }
 
 fn is_terminating(pod: Value<'_>) -> bool {
-    matches!(member(pod, &["spec", "activeDeadlineSeconds"]), Some(Value::Int(seconds)) if seconds >= 0)
+    integer(pod, &["spec", "activeDeadlineSeconds"]).is_some_and(|seconds| seconds >= 0)
 }
 
 /// Returns whether a Pod has resources of its own, for all its containers (upstream: `IsPodLevelResourcesSet`).
@@ -292,7 +281,7 @@ fn of_service(service: Value<'_>) -> Resources {
     let (ports, balancers) = match text(service, &["spec", "type"]) {
         "NodePort" => (ports.len(), 0),
         "LoadBalancer" if member(service, &["spec", "allocateLoadBalancerNodePorts"]) == Some(Value::Bool(false)) => {
-            let has_port = |port: &&Value<'_>| !matches!(member(**port, &["nodePort"]), None | Some(Value::Int(0)));
+            let has_port = |port: &&Value<'_>| integer(**port, &["nodePort"]).is_some_and(|port| port != 0);
             (ports.iter().filter(has_port).count(), 1)
         }
         "LoadBalancer" => (ports.len(), 1),

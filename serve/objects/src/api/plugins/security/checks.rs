@@ -1,8 +1,9 @@
 //! The checks of the levels, their versions and words (upstream: `policy/check_*.go` of `k8s.io/pod-security-admission`
 //! v0.36). Words are upstream's, byte for byte.
 
+use super::super::part::{integer, is_true, items, member, text};
 use super::levels::{Level, LevelVersion, Version};
-use super::pod::{Pod, integer, is_true, items, member, text};
+use super::pod::Pod;
 use kubeshape_schema::Release;
 use kubeshape_smd::Value;
 use kubeshape_yaml::go::escape::GoQuoted;

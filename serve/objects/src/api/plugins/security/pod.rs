@@ -1,5 +1,6 @@
 //! The parts of a Pod that checks read.
 
+use super::super::part::{items, member, text};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
 
@@ -40,34 +41,5 @@ impl<'v> Pod<'v> {
     /// Returns the names of the containers for which a condition is true.
     pub(super) fn containers_with(&self, mut is_bad: impl FnMut(Value<'v>) -> bool) -> Vec<&'v str> {
         self.containers.iter().filter(|container| is_bad(container.value)).map(|container| container.name).collect()
-    }
-}
-
-/// Returns a member by path. `None` if it is missing or null.
-pub(super) fn member<'v>(of: Value<'v>, path: &[&str]) -> Option<Value<'v>> {
-    path.iter().try_fold(of, |of, key| of.get(key)).filter(|value| !value.is_null())
-}
-
-/// Returns a string by path; empty if missing.
-pub(super) fn text<'v>(of: Value<'v>, path: &[&str]) -> &'v str {
-    member(of, path).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns the items of a list by path.
-pub(super) fn items<'v>(of: Value<'v>, path: &[&str]) -> &'v [Value<'v>] {
-    member(of, path).and_then(Value::as_list).unwrap_or_default()
-}
-
-/// Returns whether a member is `true`.
-pub(super) fn is_true(of: Value<'_>, path: &[&str]) -> bool {
-    member(of, path) == Some(Value::Bool(true))
-}
-
-/// Returns a whole number by path, however its reader holds it.
-pub(super) fn integer(of: Value<'_>, path: &[&str]) -> Option<i64> {
-    match member(of, path)? {
-        Value::Int(number) => Some(number),
-        Value::Float(number) if number.fract() == 0.0 => Some(number as i64),
-        _ => None,
     }
 }
