@@ -614,8 +614,13 @@ impl<'j> Judged<'j, '_, '_> {
     }
 
     /// Reports the warnings of a server. Most of their texts begin with the field.
+    ///
+    /// What was said of the kind already is not said again, as in a server's headers.
     fn warned(&mut self, warnings: &[String]) {
         for warning in warnings.iter().take(MOST) {
+            if self.findings.iter().any(|said| said.code == Code::KindDeprecated && said.detail == *warning) {
+                continue;
+            }
             let field = warning.split_once(": ").map(|(field, _)| field).filter(|field| !field.contains(' '));
             let at = field.map_or(self.node, |field| locate::at_field(self.node, field).shown());
             self.tell(Code::ObjectWarned, at, warning.as_str());

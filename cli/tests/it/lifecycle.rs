@@ -476,4 +476,9 @@ fn validate_warns_of_deprecated_kinds() {
     let run = folder.run("validate --kubernetes 1.36 --output-format short b.yaml");
     assert_eq!(run.code, Some(1));
     assert!(run.out.contains("KS8326") && run.out.contains(removed), "{}", run.out);
+    // A server's own warning says the same, and is not said again.
+    folder.write("c.yaml", "apiVersion: v1\nkind: Endpoints\nmetadata: {name: a, namespace: b}\n");
+    let run = folder.run("validate --kubernetes 1.36 --output-format short c.yaml");
+    assert_eq!(run.code, Some(0));
+    assert!(run.out.contains("KS8325") && !run.out.contains("KS8107"), "{}", run.out);
 }

@@ -4,6 +4,7 @@
 
 mod diff;
 
+use crate::typed::is_empty;
 use kubeshape_schema::field::{BadValue, Error, ErrorType};
 use kubeshape_value::{Bump, Compat, Value};
 use std::collections::BTreeMap;
@@ -70,12 +71,15 @@ fn root(api_version: &str, kind: &str) -> String {
 /// Replaces the structs in errors about an object by Go's form.
 pub(super) fn show(api_version: &str, kind: &str, errors: &mut [Error]) {
     let is_struct = |text: &str| text == "null" || text.starts_with(['{', '[']);
+    let root = root(api_version, kind);
+    // Upstream gives some fields of the spec paths without it.
+    let type_at = |path: &str| at(&root, path).or_else(|| at(&root, &format!("spec.{path}")));
     for error in errors {
         if error.error_type != ErrorType::Internal
             && let BadValue::Json(text) = &mut error.value
             && is_struct(text)
             && text.len() <= MOST
-            && let Some((parent, code)) = at(&root(api_version, kind), &error.path)
+            && let Some((parent, code)) = type_at(&error.path)
         {
             let arena = Bump::new();
             let Ok(value) = Value::read_json(text, &arena, Compat::default()) else { continue };
@@ -167,7 +171,7 @@ fn write(code: &str, value: Value<'_>, outer: Value<'_>, out: &mut Vec<u8>) {
         let inlined = inlined.map(|field| (field, of(field, metadata.unwrap_or(Value::Null), Value::Null)));
         let fields = fields.iter().filter(|field| field.name != INLINED);
         let fields = inlined.chain(fields.map(|field| (field, of(field, value, outer))));
-        let fields = fields.filter(|(field, own)| !(field.is_optional && own.is_null()));
+        let fields = fields.filter(|(field, own)| !(field.is_optional && is_empty(*own)));
         return separated(fields, [b'{', b'}'], out, |(field, own), out| {
             member(field.name, out);
             write(field.code, own, value, out);

@@ -125,6 +125,8 @@ struct Step {
     path: Vec<String>,
     action: Action,
     when: Option<Condition>,
+    /// Whether an empty list or map is a value that a default does not replace.
+    keeps_empty: bool,
 }
 
 #[derive(Debug)]

@@ -156,7 +156,7 @@ impl Strategy {
     /// # Errors
     /// Returns the message about the first value that does not fit its type. Or the defaults exceed 8 MiB.
     pub fn decode<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
-        self.decoded(object, self.types.decode(object), Typed::stored, arena)
+        self.decoded(object, self.types.decode(object), Typed::in_memory, arena)
     }
 
     /// Like [`decode`](Strategy::decode), for the object of a request in JSON. The source has the spelling of its
@@ -166,7 +166,7 @@ impl Strategy {
     /// See [`decode`](Self::decode).
     pub fn decode_json<'a>(&self, object: Value<'a>, source: Node<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
         let decoded = self.types.decode_json(object, source);
-        self.decoded(self.types.with_written_quantities(object, source, arena), decoded, Typed::stored, arena)
+        self.decoded(self.types.with_written_quantities(object, source, arena), decoded, Typed::in_memory, arena)
     }
 
     /// Like [`decode`](Self::decode), for an object that was not stored: empty lists that Go prints are not null.
@@ -281,7 +281,7 @@ impl Strategy {
             Some(object) => object,
             None => with_member(object, "status", None, arena),
         };
-        self.printed(prepared, arena)
+        self.printed(prepared, Typed::in_memory, arena)
     }
 
     /// Validates an object that was prepared for creation: `Validate`.
@@ -311,7 +311,7 @@ impl Strategy {
             Some(object) => object,
             None => with_member(object, "status", old.get("status"), arena),
         };
-        let object = self.printed(object, arena);
+        let object = self.printed(object, Typed::in_memory, arena);
         count_generation(object, old, self.is_changed(object, old), arena)
     }
 
@@ -332,7 +332,7 @@ impl Strategy {
         let object = with_member(object, "spec", old.get("spec"), arena);
         let request = Request { assigned, old: Some(old), arena };
         let object = self.overlay.run(&self.types, Phase::Status, object, request).unwrap_or(object);
-        count_generation(self.printed(object, arena), old, false, arena)
+        count_generation(self.printed(object, Typed::stored, arena), old, false, arena)
     }
 
     /// Validates an object that was prepared to replace the status of another one. The preceding checks of all updates
@@ -384,9 +384,10 @@ impl Strategy {
     fn read_again<'a>(&self, object: Value<'a>, request: Request<'a>) -> Value<'a> {
         let object = self.overlay.run(&self.types, Phase::Allocate, object, request).unwrap_or(object);
         let object = without_repeated_owners(object, request.arena);
+        let object = self.printed(object, Typed::stored, request.arena);
         // A decoded object has its defaults, so that few are missing.
         let defaulted = self.overlay.with_defaults(&self.types, object, request.arena).unwrap_or(object);
-        self.printed(defaulted, request.arena)
+        self.printed(defaulted, Typed::stored, request.arena)
     }
 
     /// Returns an object with the metadata of the old one that requests do not change.
@@ -415,8 +416,8 @@ impl Strategy {
     }
 
     /// Returns an object with the zero values that Go prints, after some of its fields changed.
-    fn printed<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
-        match self.types.stored(object, arena) {
+    fn printed<'a>(&self, object: Value<'a>, print: Print<'a>, arena: &'a Bump) -> Value<'a> {
+        match print(&self.types, object, arena) {
             Value::Map(map) => {
                 let keep = |map: Map<'a>, key: &'static str| map.with(key, object.get(key), arena);
                 Value::Map(["apiVersion", "kind", "metadata"].into_iter().fold(map, keep))

@@ -29,21 +29,37 @@ impl Typed {
     /// types does not have the kind, as for kinds of aggregated servers, only unknown fields and nulls are removed.
     #[must_use]
     pub fn stored<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
-        Printer { typed: self, arena, keeps_empty: false }.value(object, &self.root, MAX_DEPTH)
+        Printer { typed: self, arena, keeps: Keeps::None }.value(object, &self.root, MAX_DEPTH)
     }
 
     /// Like [`stored`](Self::stored), but before protobuf: empty lists that Go prints are not null.
     #[must_use]
     pub fn decoded<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
-        Printer { typed: self, arena, keeps_empty: true }.value(object, &self.root, MAX_DEPTH)
+        Printer { typed: self, arena, keeps: Keeps::Printed }.value(object, &self.root, MAX_DEPTH)
     }
+
+    /// Like [`decoded`](Self::decoded), with all empty lists of the object. Go's structs distinguish them from absent
+    /// ones until they are printed, so some rules do, too. No rule distinguishes an empty map from an absent one.
+    #[must_use]
+    pub fn in_memory<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        Printer { typed: self, arena, keeps: Keeps::Lists }.value(object, &self.root, MAX_DEPTH)
+    }
+}
+
+/// The fields in which an empty list or map differs from an absent one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    None,
+    /// Those that Go prints in any case.
+    Printed,
+    /// These, and all lists and bytes.
+    Lists,
 }
 
 struct Printer<'t, 'a> {
     typed: &'t Typed,
     arena: &'a Bump,
-    /// Whether an empty list or map differs from an absent one.
-    keeps_empty: bool,
+    keeps: Keeps,
 }
 
 impl<'a> Printer<'_, 'a> {
@@ -148,9 +164,12 @@ impl<'a> Printer<'_, 'a> {
                 | Type::List(_)
         );
         let collects = matches!(ty, Type::Bytes | Type::Map(_) | Type::List(_));
-        if let (Shown::Always | Shown::InParent, Some(written), true, true) =
-            (facts.shown, written, collects, self.keeps_empty)
-        {
+        let keeps = match self.keeps {
+            Keeps::Lists if !matches!(ty, Type::Map(_)) => true,
+            Keeps::Printed | Keeps::Lists => matches!(facts.shown, Shown::Always | Shown::InParent),
+            Keeps::None => false,
+        };
+        if let (Some(written), true, true) = (written, collects, keeps) {
             return Some(written);
         }
         let written = written.filter(|value| !(can_be_empty && is_empty(*value)));

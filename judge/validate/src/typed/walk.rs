@@ -176,33 +176,42 @@ impl Typed {
         let Some(ty) = self.root_struct().and_then(|at| self.at(at)) else {
             return deep_equal(Value::Map(a), Value::Map(b));
         };
-        ty.fields.iter().filter(|(name, _)| !without.contains(&name.as_str())).all(|(name, field)| {
-            match (a.get(name), b.get(name)) {
-                (Some(a), Some(b)) => self.is_same_value(a, b, &field.ty),
-                (None, None) => true,
-                _ => false,
-            }
-        })
+        ty.fields
+            .iter()
+            .filter(|(name, _)| !without.contains(&name.as_str()))
+            .all(|(name, field)| self.is_same_field(a.get(name), b.get(name), &field.ty))
+    }
+
+    /// Compares a field, for which an empty list or map is the same as none.
+    fn is_same_field(&self, a: Option<Value<'_>>, b: Option<Value<'_>>, ty: &Type) -> bool {
+        match (a, b) {
+            (Some(a), Some(b)) => self.is_same_value(a, b, ty),
+            (None, None) => true,
+            (Some(one), None) | (None, Some(one)) => matches!(ty, Type::List(_) | Type::Map(_)) && is_empty(one),
+        }
     }
 
     fn is_same_value(&self, a: Value<'_>, b: Value<'_>, ty: &Type) -> bool {
-        let same = |a: Map<'_>, b: Map<'_>, ty: &dyn Fn(&str) -> Type| {
-            let pairs = a.entries().iter().zip(b.entries());
-            a.len() == b.len() && pairs.into_iter().all(|(a, b)| a.0 == b.0 && self.is_same_value(a.1, b.1, &ty(a.0)))
-        };
         match (ty, a, b) {
             (Type::Quantity, Value::String(a), Value::String(b)) => {
                 a == b || Quantity::parse(a).ok().zip(Quantity::parse(b).ok()).is_some_and(|(a, b)| a.is_same(&b))
             }
             (Type::Struct(at), Value::Map(a), Value::Map(b)) => {
-                let ty = self.at(*at);
-                let of = |key: &str| ty.and_then(|ty| ty.field(key)).map_or(Type::Any, |field| field.ty.clone());
-                same(a, b, &of)
+                let Some(ty) = self.at(*at) else { return deep_equal(Value::Map(a), Value::Map(b)) };
+                let of = |key: &str| ty.field(key).map_or(&Type::Any, |field| &field.ty);
+                let mut own = b.entries().iter().filter(|(key, _)| a.get(key).is_none());
+                a.entries().iter().all(|(key, value)| self.is_same_field(Some(*value), b.get(key), of(key)))
+                    && own.all(|(key, value)| self.is_same_field(None, Some(*value), of(key)))
             }
-            (Type::Map(items), Value::Map(a), Value::Map(b)) => same(a, b, &|_| (**items).clone()),
+            (Type::Map(items), Value::Map(a), Value::Map(b)) => {
+                let pairs = a.entries().iter().zip(b.entries());
+                a.len() == b.len() && pairs.into_iter().all(|(a, b)| a.0 == b.0 && self.is_same_value(a.1, b.1, items))
+            }
             (Type::List(items), Value::List(a), Value::List(b)) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.is_same_value(*a, *b, items))
             }
+            // A field that Go prints in any case.
+            (Type::List(_) | Type::Map(_), a, b) if is_empty(a) && is_empty(b) => true,
             _ => deep_equal(a, b),
         }
     }

@@ -9,7 +9,7 @@ use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::{Value, json};
 
 /// Returns a kind with the types of the newest release.
-fn strategy(api_version: &str, kind: &str, definition: &str) -> Strategy {
+pub(crate) fn strategy(api_version: &str, kind: &str, definition: &str) -> Strategy {
     strategy_in(Release::nearest(36), api_version, kind, definition)
 }
 
@@ -25,14 +25,14 @@ fn strategy_in(rules: Release, api_version: &str, kind: &str, definition: &str) 
     Strategy::new(types, group, version, kind, kind != "Namespace", rules)
 }
 
-fn created(kind: &Strategy, object: &Value) -> Vec<String> {
+pub(crate) fn created(kind: &Strategy, object: &Value) -> Vec<String> {
     let arena = Bump::new();
     let decoded = kind.decode(object.to_value(&arena), &arena).expect("a value of the type");
     let judged = kind.create(decoded.value, Assigned::default(), &arena);
     judged.errors.iter().map(ToString::to_string).collect()
 }
 
-fn updated(kind: &Strategy, object: &Value, old: &Value) -> Vec<String> {
+pub(crate) fn updated(kind: &Strategy, object: &Value, old: &Value) -> Vec<String> {
     let arena = Bump::new();
     let object = kind.decode(object.to_value(&arena), &arena).expect("a value of the type");
     let old = kind.decode(old.to_value(&arena), &arena).expect("a value of the type");

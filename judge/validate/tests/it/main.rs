@@ -3,6 +3,7 @@
 
 mod body;
 mod builtin;
+mod builtin_empty;
 mod builtin_kinds;
 mod builtin_rules;
 mod crd;

@@ -2,7 +2,8 @@
 //! (`pkg/apis/autoscaling/v1/conversion.go`).
 
 use super::Request;
-use super::edit::with;
+use super::edit::{list, with};
+use kubeshape_cel::Quantity;
 use kubeshape_value::{Bump, Map, Value};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use std::fmt::Write;
@@ -121,11 +122,12 @@ fn rules(rules: Option<Node<'_>>, window: &str, policies: &str) -> Option<String
         Some(select) => select.as_str()?,
     };
     let mut written = String::new();
-    match of("Policies").filter(|policies| !policies.is_empty()) {
+    match of("Policies") {
         None => written.push_str(policies),
         Some(list) => {
+            written.push('[');
             for policy in list.items() {
-                let separator = if written.is_empty() { '[' } else { ',' };
+                let separator = if written.len() == 1 { "" } else { "," };
                 let kind = member(policy, "Type").map_or(Some(""), Node::as_str)?;
                 let value = number(member(policy, "Value"), "0")?;
                 let period = number(member(policy, "PeriodSeconds"), "0")?;
@@ -145,4 +147,144 @@ fn rules(rules: Option<Node<'_>>, window: &str, policies: &str) -> Option<String
 pub(super) fn without_annotations<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let keys = [METRICS, BEHAVIOR, CONDITIONS, CURRENT].into_iter().chain(TOLERANCES);
     keys.fold(object, |object, key| annotated(object, key, None, arena))
+}
+
+/// Returns the spec in the form of version v2: with the metrics and the behavior that version v1 stores in annotations
+/// (`Convert_v1_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler`). Annotations that Go's types cannot
+/// hold count as absent.
+pub(super) fn spec_as_v2<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let spec = object.get("spec").unwrap_or(Value::Null);
+    let own = spec.get("targetCPUUtilizationPercentage").filter(|usage| !usage.is_null());
+    let parsed = |key| annotation(object, key).and_then(|text| read(text, |root| Some(copied(root, arena))));
+    let others = parsed(METRICS).and_then(|list| list.as_list()?.iter().map(|one| metric(*one, arena)).collect());
+    let mut metrics: Vec<Value<'a>> = others.unwrap_or_default();
+    metrics.extend(own.map(|usage| {
+        let target = map([("type", Some(Value::String("Utilization"))), ("averageUtilization", Some(usage))], arena);
+        let resource = map([("name", Some(Value::String("cpu"))), ("target", Some(target))], arena);
+        map([("type", Some(Value::String("Resource"))), ("resource", Some(resource))], arena)
+    }));
+    let spec = with(spec, &["metrics"], Some(list(&metrics, arena)), arena);
+    let behavior = annotation(object, BEHAVIOR).and_then(behavior);
+    let behavior = behavior.and_then(|text| read(&text, |root| Some(lowered(copied(root, arena), arena))));
+    with(spec, &["behavior"], behavior, arena)
+}
+
+fn copied<'a>(node: Node<'_>, arena: &'a Bump) -> Value<'a> {
+    let own = Bump::new();
+    Value::from_node(node, &own).copy_into(arena)
+}
+
+/// Returns a map of the members that have a value.
+fn map<'a, const N: usize>(members: [(&'a str, Option<Value<'a>>); N], arena: &'a Bump) -> Value<'a> {
+    let members = members.into_iter().filter_map(|(key, value)| Some((key, value.filter(|value| !value.is_null())?)));
+    Value::Map(Map::from_entries(members.collect(), arena))
+}
+
+/// Returns the internal form of a behavior with the names of its JSON.
+fn lowered<'a>(value: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    match value {
+        Value::Map(members) => {
+            let lower =
+                |key: &str| key.get(..1).unwrap_or_default().to_ascii_lowercase() + key.get(1..).unwrap_or_default();
+            let members = members.entries().iter().filter(|(_, value)| !value.is_null());
+            let members = members.map(|(key, value)| (&*arena.alloc_str(&lower(key)), lowered(*value, arena)));
+            Value::Map(Map::from_entries(members.collect(), arena))
+        }
+        Value::List(items) => list(&items.iter().map(|item| lowered(*item, arena)).collect::<Vec<_>>(), arena),
+        other => other,
+    }
+}
+
+/// Returns a metric of version v1 in the form of version v2; `None` if Go's types cannot hold it.
+fn metric<'a>(metric: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
+    let (object, external, pods) = (found(metric, "object"), found(metric, "external"), found(metric, "pods"));
+    let (resource, container) = (found(metric, "resource"), found(metric, "containerResource"));
+    let object = object.map(|object| {
+        let (value, average) = (quantity(object, "targetValue", arena)?, quantity(object, "averageValue", arena)?);
+        let value = value.unwrap_or(Value::String("0"));
+        let is_shown = average.is_none() || value != Value::String("0");
+        let kind = if average.is_some() { "AverageValue" } else { "Value" };
+        let target = target(kind, [("value", is_shown.then_some(value)), ("averageValue", average)], arena);
+        let described = found(object, "target");
+        let of = |key| described.and_then(|target| found(target, key));
+        let described = map([("kind", of("kind")), ("name", of("name")), ("apiVersion", of("apiVersion"))], arena);
+        Some(map(
+            [
+                ("describedObject", Some(described)),
+                ("metric", identifier(object, "selector", arena)),
+                ("target", Some(target)),
+            ],
+            arena,
+        ))
+    });
+    let external = external.map(|external| {
+        let (value, average) =
+            (quantity(external, "targetValue", arena)?, quantity(external, "targetAverageValue", arena)?);
+        let kind = if value.is_some() { "Value" } else { "AverageValue" };
+        let target = target(kind, [("value", value), ("averageValue", average)], arena);
+        Some(map([("metric", identifier(external, "metricSelector", arena)), ("target", Some(target))], arena))
+    });
+    let pods = pods.map(|pods| {
+        let average = quantity(pods, "targetAverageValue", arena)?.unwrap_or(Value::String("0"));
+        let target = target("AverageValue", [("averageValue", Some(average)), ("value", None)], arena);
+        Some(map([("metric", identifier(pods, "selector", arena)), ("target", Some(target))], arena))
+    });
+    let used = |source: Value<'a>| {
+        let usage = found(source, "targetAverageUtilization");
+        if usage.is_some_and(|usage| !matches!(usage, Value::Int(number) if i32::try_from(number).is_ok())) {
+            return None;
+        }
+        let average = quantity(source, "targetAverageValue", arena)?;
+        let kind = if usage.is_some() { "Utilization" } else { "AverageValue" };
+        let target = target(kind, [("averageUtilization", usage), ("averageValue", average)], arena);
+        let name = found(source, "name");
+        Some(map([("name", name), ("container", found(source, "container")), ("target", Some(target))], arena))
+    };
+    let (resource, container) = (resource.map(used), container.map(used));
+    // A source that is there must be one that Go can hold.
+    let source = |source: Option<Option<Value<'a>>>| match source {
+        None => Some(None),
+        Some(None) => None,
+        Some(Some(source)) => Some(Some(source)),
+    };
+    let sources = [
+        ("type", found(metric, "type")),
+        ("object", source(object)?),
+        ("external", source(external)?),
+        ("pods", source(pods)?),
+        ("resource", source(resource)?),
+        ("containerResource", source(container)?),
+    ];
+    matches!(metric, Value::Map(_)).then(|| map(sources, arena))
+}
+
+fn target<'a, const N: usize>(
+    kind: &'static str,
+    values: [(&'a str, Option<Value<'a>>); N],
+    arena: &'a Bump,
+) -> Value<'a> {
+    with(map(values, arena), &["type"], Some(Value::String(kind)), arena)
+}
+
+fn identifier<'a>(source: Value<'a>, selector: &str, arena: &'a Bump) -> Option<Value<'a>> {
+    Some(map([("name", found(source, "metricName")), ("selector", found(source, selector))], arena))
+}
+
+/// Returns a member other than null; like in Go, in any case.
+fn found<'a>(value: Value<'a>, name: &str) -> Option<Value<'a>> {
+    let members = value.as_map().map(Map::entries).unwrap_or_default();
+    let found = members.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| *value);
+    found.filter(|value| !value.is_null())
+}
+
+/// Returns a quantity in its canonical form, if the member is there; `None` if it is no quantity.
+fn quantity<'a>(value: Value<'a>, name: &str, arena: &'a Bump) -> Option<Option<Value<'a>>> {
+    let Some(value) = found(value, name) else { return Some(None) };
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Int(_) | Value::Float(_) => value.to_string(),
+        _ => return None,
+    };
+    let quantity = Quantity::parse(&text).ok()?;
+    Some(Some(Value::String(arena.alloc_str(&quantity.to_string()))))
 }

@@ -1,5 +1,6 @@
 //! Reads and changes members of values.
 
+use crate::object::deep_equal;
 use kubeshape_value::{Bump, Map, Value};
 
 /// Returns the value at a path.
@@ -27,6 +28,23 @@ pub(super) fn with<'a>(value: Value<'a>, path: &[&str], member: Option<Value<'a>
 /// Returns the string of a member. Empty if it is absent.
 pub(super) fn text<'a>(value: Value<'a>, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns whether two values are equal like in Go's `Semantic.DeepEqual`: an empty list is the same as none.
+pub(super) fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
+    match (a, b) {
+        (Value::Map(a), Value::Map(b)) => {
+            let mut own = b.entries().iter().filter(|(key, _)| a.get(key).is_none());
+            a.entries().iter().all(|(key, value)| is_same(*value, b.get(key).unwrap_or(Value::Null)))
+                && own.all(|(_, value)| is_none(*value))
+        }
+        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(*a, *b)),
+        (a, b) => is_none(a) && is_none(b) || deep_equal(a, b),
+    }
+}
+
+fn is_none(value: Value<'_>) -> bool {
+    value.is_null() || value.as_list().is_some_and(<[_]>::is_empty)
 }
 
 /// Returns a list of these items.

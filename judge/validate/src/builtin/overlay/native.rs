@@ -1,9 +1,8 @@
 //! Rules that neither values nor CEL can express. The files refer to them by name.
 
-use super::edit::{each, list, text, with};
+use super::edit::{each, is_same, list, text, with};
 use super::{Request, autoscaler, service};
 use crate::builtin::Assigned;
-use crate::object::deep_equal;
 use kubeshape_value::{Bump, Map, Value};
 
 /// A native rule.
@@ -39,6 +38,8 @@ pub(super) enum Native {
     NamespaceLabel,
     /// The time of the request.
     Now,
+    /// When the phase of a volume changed (`persistentvolumeStatusStrategy.PrepareForUpdate`).
+    PhaseTransition,
     /// When an image is pulled: always if its tag is `latest`, or if it has neither tag nor digest
     /// (`SetDefaults_Container`).
     PullPolicy,
@@ -61,7 +62,7 @@ pub(super) enum Native {
     TemplateGeneration,
 }
 
-const NAMES: [(&str, Native); 24] = [
+const NAMES: [(&str, Native); 25] = [
     ("addresses", Native::Addresses),
     ("autoscaler annotations", Native::AutoscalerAnnotations),
     ("autoscaler fields", Native::AutoscalerFields),
@@ -77,6 +78,7 @@ const NAMES: [(&str, Native); 24] = [
     ("namespace finalizer", Native::NamespaceFinalizer),
     ("namespace label", Native::NamespaceLabel),
     ("now", Native::Now),
+    ("phase transition", Native::PhaseTransition),
     ("pod status", Native::PodStatus),
     ("pull policy", Native::PullPolicy),
     ("requester", Native::Requester),
@@ -115,6 +117,7 @@ impl Native {
             Native::NamespaceFinalizer => namespace_finalizer(value, arena),
             Native::NamespaceLabel => namespace_label(value, arena),
             Native::Now => with(value, path, Some(Value::String(assigned.time)), arena),
+            Native::PhaseTransition => phase_transition(value, path, request),
             Native::PullPolicy => pull_policy(value, path, arena),
             Native::PodStatus => pod_status(value, arena),
             Native::Requester => requester(value, assigned, arena),
@@ -131,6 +134,16 @@ impl Native {
             Native::TemplateGeneration => template_generation(value, old, arena),
         }
     }
+}
+
+fn phase_transition<'a>(value: Value<'a>, path: &[&str], Request { assigned, old, arena }: Request<'a>) -> Value<'a> {
+    let of = |object: Option<Value<'a>>, key: &str| object.and_then(|object| object.get("status")?.get(key));
+    let [new_phase, old_phase] = [Some(value), old].map(|object| of(object, "phase"));
+    let [new, old] = [Some(value), old].map(|object| of(object, "lastPhaseTransitionTime"));
+    if new_phase == old_phase {
+        return if new.is_none() && old.is_some() { with(value, path, old, arena) } else { value };
+    }
+    if new.is_none() || new == old { with(value, path, Some(Value::String(assigned.time)), arena) } else { value }
 }
 
 /// The plural field is `path`; the singular one is the same without its last letter. Items of the plural field are
@@ -190,7 +203,7 @@ fn data_sources<'a>(claim: Value<'a>, old: Option<Value<'a>>, arena: &'a Bump) -
 
 fn deprecated_topology<'a>(slice: Value<'a>, old: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
     let endpoints = |slice: Value<'a>| slice.get("endpoints").unwrap_or(Value::Null);
-    if old.is_some_and(|old| deep_equal(endpoints(old), endpoints(slice))) {
+    if old.is_some_and(|old| is_same(endpoints(old), endpoints(slice))) {
         return slice;
     }
     let hostname = |endpoint: Value<'a>| endpoint.get("deprecatedTopology")?.get("kubernetes.io/hostname")?.as_str();
@@ -247,7 +260,7 @@ fn template_generation<'a>(set: Value<'a>, old: Option<Value<'a>>, arena: &'a Bu
         None => noted(set).unwrap_or(0).max(1),
         Some(old) => {
             let before = noted(old).unwrap_or(0);
-            if deep_equal(template(old), template(set)) { before } else { before.saturating_add(1) }
+            if is_same(template(old), template(set)) { before } else { before.saturating_add(1) }
         }
     };
     let text = Value::String(arena.alloc_str(&generation.to_string()));

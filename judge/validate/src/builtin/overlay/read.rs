@@ -125,5 +125,13 @@ fn step(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Option<
         return None;
     };
     let path = if target.is_empty() { Vec::new() } else { path(target) };
-    Some(Step { path, action, when: text("when").map(Condition::new) })
+    let keeps_empty = match text("empty") {
+        None => false,
+        Some("kept") => true,
+        Some(other) => {
+            problems.push(format!("empty: {other}"));
+            false
+        }
+    };
+    Some(Step { path, action, when: text("when").map(Condition::new), keeps_empty })
 }

@@ -36,7 +36,9 @@ impl Overlay {
         let Some(steps) = self.structs.get(below.index) else { return value };
         let mut value = value;
         for step in &steps.defaults {
+            let is_kept = step.keeps_empty && at(value, &step.path).is_some_and(|found| !found.is_null());
             let is_set = matches!(step.action, Action::To(_) | Action::From(_)) && below.is_set(value, &step.path);
+            let is_set = is_set || is_kept;
             if !is_set && step.applies(value) {
                 value = step.run(value, Request { assigned: Assigned::default(), old: None, arena });
             }

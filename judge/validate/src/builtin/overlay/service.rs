@@ -145,9 +145,11 @@ fn families<'a>(new: Value<'a>, old: Option<Value<'a>>, arena: &'a Bump) -> Valu
     with(spec, &["ipFamilies"], Some(list(&given, arena)), arena)
 }
 
-/// Assigns node ports from `first` on; ports with the same number share one.
+/// Assigns node ports from `first` on, except those that the object asks for; ports with the same number share one.
 fn node_ports<'a>(new: Value<'a>, first: i64, arena: &'a Bump) -> Value<'a> {
-    let mut next = first;
+    let named: BTreeSet<i64> = items(new, "ports").iter().map(|item| port(*item, "nodePort")).collect();
+    let mut free = (first..).filter(|number| !named.contains(number));
+    let mut assign = || free.next().unwrap_or(first);
     let mut spec = new;
     if needs_node_ports(spec) {
         let is_wanted = text(spec, "type") == "NodePort"
@@ -165,10 +167,7 @@ fn node_ports<'a>(new: Value<'a>, first: i64, arena: &'a Bump) -> Value<'a> {
             let node = match (own, shared, requested.get(&number).copied()) {
                 (0, _, _) if !is_wanted => 0,
                 (0, Some(node), _) | (_, None, Some(node)) => node,
-                (0, None, None) => {
-                    next += 1;
-                    next - 1
-                }
+                (0, None, None) => assign(),
                 (own, _, _) => own,
             };
             if shared.is_none() && node != 0 {
@@ -182,7 +181,7 @@ fn node_ports<'a>(new: Value<'a>, first: i64, arena: &'a Bump) -> Value<'a> {
         }
     }
     if needs_health_check(spec) && port(spec, "healthCheckNodePort") == 0 {
-        spec = with(spec, &["healthCheckNodePort"], Some(Value::Int(next)), arena);
+        spec = with(spec, &["healthCheckNodePort"], Some(Value::Int(assign())), arena);
     }
     spec
 }

@@ -1,6 +1,6 @@
 //! Rules of `admissionregistration.k8s.io`. Expressions are not compiled here, but in `kubeshape-policy`.
 
-use super::common::{one_of, repeated, required_as, segment, texts};
+use super::common::{one_of, repeated, required_as, same, segment, texts};
 use super::{Names, get, items, number, text};
 use crate::builtin::BuiltInKind;
 use crate::builtin::overlay::check::form;
@@ -89,11 +89,7 @@ fn webhooks(at: &At<'_, '_>, found: &mut Found) {
     });
     let unique = old.is_none_or(|old| repeated(old.iter().map(|hook| text(*hook, "name"))).is_empty());
     let keeps_conditions = old.is_some_and(|old| {
-        old.len() == hooks.len()
-            && old
-                .iter()
-                .zip(hooks)
-                .all(|(old, new)| get(*old, "matchConditions").to_string() == get(*new, "matchConditions").to_string())
+        old.len() == hooks.len() && old.iter().zip(hooks).all(|(old, new)| same(*old, *new, "matchConditions"))
     });
     let path = at.path.child("webhooks");
     let mut seen = BTreeSet::new();

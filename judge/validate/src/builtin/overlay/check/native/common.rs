@@ -1,10 +1,11 @@
 //! Checks that rules of several groups share.
 
 use super::super::form::{self, Form};
+pub(super) use super::super::run::same as is_same;
 use super::{Found, get, text};
 use crate::builtin::address;
 use crate::names::{self, Messages};
-use crate::object::{deep_equal, is_ip};
+use crate::object::is_ip;
 use kubeshape_cel::Quantity;
 use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
@@ -38,15 +39,7 @@ pub(super) fn repeated<K: Ord>(keys: impl IntoIterator<Item = K>) -> Vec<usize> 
 
 /// Returns whether a member is the same in two objects. An absent member counts as `Null`.
 pub(super) fn same(a: Value<'_>, b: Value<'_>, key: &str) -> bool {
-    let of = |value: Value<'_>| {
-        value.get(key).filter(|value| !crate::typed::is_empty(*value)).map(|value| value.to_string())
-    };
-    of(a) == of(b)
-}
-
-/// Returns whether two values are equal. Absent and empty values are equal.
-pub(super) fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
-    deep_equal(a, b) || crate::typed::is_empty(a) && crate::typed::is_empty(b)
+    is_same(get(a, key), get(b, key))
 }
 
 /// Checks that a number is not negative.

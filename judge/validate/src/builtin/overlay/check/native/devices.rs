@@ -4,6 +4,7 @@ use super::common::{IMMUTABLE, required_as, texts};
 use super::{Names, entries, flag, get, items, number, string, text};
 use crate::builtin::overlay::check::form;
 use crate::builtin::overlay::check::{At, Found, bad};
+use crate::builtin::overlay::edit;
 use crate::names::{self, Messages};
 use kubeshape_cel::{Env, Type};
 use kubeshape_schema::field::{Error, Path};
@@ -37,7 +38,7 @@ fn claim(at: &At<'_, '_>, found: &mut Found) {
 fn spec_change(at: &At<'_, '_>, found: &mut Found) {
     let Some(old) = at.scope.old else { return };
     let spec = get(at.value, "spec");
-    if spec.to_string() != get(old, "spec").to_string() {
+    if !edit::is_same(spec, get(old, "spec")) {
         found.invalid(&at.path.child("spec"), spec, IMMUTABLE);
     }
 }

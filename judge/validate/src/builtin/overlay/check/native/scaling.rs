@@ -3,17 +3,18 @@
 use super::common::{at_most_all, not_negative, sign};
 use super::{Names, get, items, number, text};
 use crate::Change;
+use crate::builtin::overlay::autoscaler;
 use crate::builtin::overlay::check::form::{self, Form};
 use crate::builtin::overlay::check::{At, Found};
 use crate::names;
 use kubeshape_schema::field::Path;
 use kubeshape_schema::parse_group_version;
-use kubeshape_value::Value;
+use kubeshape_value::{Bump, Value};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 pub(super) const NAMES: Names = &[
-    ("horizontal pod autoscaler", autoscaler),
+    ("horizontal pod autoscaler", horizontal),
     ("horizontal pod autoscaler status", autoscaler_status),
     ("pod disruption budget", budget),
     ("pod disruption budget status", budget_status),
@@ -98,10 +99,13 @@ pub(super) fn conditions(status: Value<'_>, path: &Path<'_>, found: &mut Found) 
 }
 
 /// `validateHorizontalPodAutoscalerSpec`, for both versions.
-fn autoscaler(at: &At<'_, '_>, found: &mut Found) {
-    let spec = get(at.value, "spec");
+fn horizontal(at: &At<'_, '_>, found: &mut Found) {
+    let arena = Bump::new();
+    let is_v1 = text(at.scope.root, "apiVersion") == "autoscaling/v1";
+    let spec_of = |object| if is_v1 { autoscaler::spec_as_v2(object, &arena) } else { get(object, "spec") };
+    let spec = spec_of(at.value);
     let path = at.path.child("spec");
-    let old = at.scope.old.map(|old| get(old, "spec"));
+    let old = at.scope.old.map(spec_of);
     let (min, max) = (number(spec, "minReplicas"), number(spec, "maxReplicas").unwrap_or(0));
     let least = |min: i64| {
         let was_zero = old.is_some_and(|old| number(old, "minReplicas") == Some(0));
@@ -135,17 +139,7 @@ fn autoscaler(at: &At<'_, '_>, found: &mut Found) {
         let versions: Vec<String> = object_versions(old);
         versions.iter().any(|version| api_version_error(version, true).is_some())
     });
-    // Version v1 has one metric, in its own field.
-    let usage = get(spec, "targetCPUUtilizationPercentage");
     let metrics_path = path.child("metrics");
-    if let Value::Int(usage) = usage
-        && usage < 1
-    {
-        let metric = metrics_path.index(0);
-        let (metric, last) = (metric.child("resource"), "averageUtilization");
-        let target = metric.child("target");
-        found.invalid(&target.child(last), Value::Int(usage), "must be greater than 0");
-    }
     let metrics = items(spec, "metrics");
     for (at, item) in metrics.iter().enumerate() {
         metric(*item, keeps_objects, &metrics_path.index(at), found);

@@ -6,6 +6,7 @@ use super::check_volume;
 use super::sources::driver_name;
 use crate::builtin::overlay::check::form;
 use crate::builtin::overlay::check::{At, Found};
+use crate::builtin::overlay::edit;
 use crate::names;
 use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
@@ -249,7 +250,7 @@ pub(super) fn storage_capacity_change(at: &At<'_, '_>, found: &mut Found) {
     let Some(old) = at.scope.old else { return };
     for key in ["nodeTopology", "storageClassName"] {
         let (new, old) = (get(at.value, key), get(old, key));
-        if new.to_string() != old.to_string() {
+        if !edit::is_same(new, old) {
             found.invalid(&at.path.child(key), new, IMMUTABLE);
         }
     }
@@ -301,7 +302,7 @@ fn volume_error(error: Value<'_>, path: &Path<'_>, found: &mut Found) {
 pub(super) fn volume_attachment_change(at: &At<'_, '_>, found: &mut Found) {
     let Some(old) = at.scope.old else { return };
     let (new, old) = (get(at.value, "spec"), get(old, "spec"));
-    if new.to_string() != old.to_string() {
+    if !edit::is_same(new, old) {
         found.invalid(&at.path.child("spec"), new, IMMUTABLE);
     }
 }
