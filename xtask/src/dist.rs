@@ -1,6 +1,7 @@
 //! Archives and images of the command for a release. The same program gives the same bytes, and the same commit gives
 //! the same program.
 
+use crate::components;
 use crate::run::{Result, cargo, metadata, output, run};
 use flate2::{Compression, GzBuilder};
 use serde_json::{Value, json};
@@ -35,9 +36,10 @@ impl Entry {
     }
 }
 
-/// Builds the command for a target, and archives it with its licence, completions and manual pages. With `zig`, the
-/// linker is that of the PyPI package `ziglang` (`cargo-zigbuild`). `texts` is a program that writes the completions
-/// and pages, if the program for the target does not run here.
+/// Builds the command for a target, and archives it with its licence, completions and manual pages. Next to the archive
+/// is the list of the program's components. With `zig`, the linker is that of the PyPI package `ziglang`
+/// (`cargo-zigbuild`). `texts` is a program that writes the completions and pages, if the program for the target does
+/// not run here.
 pub(crate) fn archive(arguments: &[&str]) -> Result {
     let (target, rest) = arguments.split_first().ok_or("expected a target, such as x86_64-unknown-linux-musl")?;
     let (mut build, mut texts, mut built) = ("build", None, None);
@@ -67,9 +69,11 @@ pub(crate) fn archive(arguments: &[&str]) -> Result {
         metadata.target().join(target).join("dist").join(name)
     };
     let version = metadata.packages().find(|package| package.name == "kubeshape-cli").map(|package| package.version);
-    let folder = format!("kubeshape-{}-{target}", version.ok_or("the workspace has no kubeshape-cli")?);
+    let folder = folder(version.ok_or("the workspace has no kubeshape-cli")?, target);
     let texts = texts.unwrap_or_else(|| program.clone());
-    let mut entries = vec![Entry::program(format!("{folder}/{name}"), &program)?];
+    let program = Entry::program(format!("{folder}/{name}"), &program)?;
+    let components = components::document(target, &hash(&program.bytes))?;
+    let mut entries = vec![program];
     for file in ["LICENSE", "README.md", "CHANGELOG.md"] {
         entries.push(Entry::new(format!("{folder}/{file}"), fs::read(file)?));
     }
@@ -82,7 +86,13 @@ pub(crate) fn archive(arguments: &[&str]) -> Result {
     for (name, bytes) in files(pages.path())? {
         entries.push(Entry::new(format!("{folder}/man/{name}"), bytes));
     }
-    write(&format!("{folder}.tar.gz"), &gzip(&tar(entries)?)?)
+    write(&format!("{folder}.tar.gz"), &gzip(&tar(entries)?)?)?;
+    write(&format!("{folder}.cdx.json"), &components)
+}
+
+/// The name of an archive without its suffix, and of its folder. `cli/Cargo.toml` tells it to `cargo binstall`.
+fn folder(version: &str, target: &str) -> String {
+    format!("kubeshape-{version}-{target}")
 }
 
 /// Writes an image with only the programs, as an OCI layout in a tar archive. An argument is an architecture and its
@@ -229,6 +239,28 @@ mod tests {
         }
         // Both images have one layer; their configurations and manifests differ.
         assert_eq!((names.len(), &*names[names.len() - 1], &*names[names.len() - 2]), (8, "oci-layout", "index.json"));
+        Ok(())
+    }
+
+    #[test]
+    fn binstall_finds_the_program_in_an_archive() -> Result {
+        let manifest = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/Cargo.toml"))?;
+        let filled = |key: &str| {
+            let mut lines = manifest.lines();
+            let template = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"'));
+            let values = [
+                ("{ repo }", "https://example.com"),
+                ("{ version }", "1.2.3"),
+                ("{ target }", "some-target"),
+                ("{ archive-suffix }", ".tar.gz"),
+                ("{ bin }", "kubeshape"),
+                ("{ binary-ext }", ""),
+            ];
+            values.iter().fold(template.unwrap_or_default().to_owned(), |text, (name, value)| text.replace(name, value))
+        };
+        let folder = folder("1.2.3", "some-target");
+        assert_eq!(filled("pkg-url"), format!("https://example.com/releases/download/v1.2.3/{folder}.tar.gz"));
+        assert_eq!(filled("bin-dir"), format!("{folder}/kubeshape"));
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 
 mod api;
 mod builtin;
+mod components;
 mod dist;
 mod explorer;
 mod fuzz;
@@ -36,7 +37,8 @@ usage: cargo xtask COMMAND [ARGUMENT…]
   package [--run]    packs every crate, and checks that the command compiles from the archives alone; with --run, builds
                      and runs it
   archive TARGET [--zig] [--texts PROGRAM]
-                     builds the command for a target, and archives it with its completions and manual pages
+                     builds the command for a target, and archives it with its completions and manual pages; writes
+                     the list of its components (CycloneDX)
   image ARCHITECTURE=PROGRAM…
                      writes an OCI image with only a static program
   recording          runs the commands of the picture in the README, and draws it again (docs/recording.svg)
