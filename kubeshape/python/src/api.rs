@@ -11,7 +11,7 @@ use kubeshape_cli::rows::{self, Answer, FieldValidation, Files, MissingSchemas, 
 use kubeshape_show::explain;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyIterator, PyList, PyMapping, PyString, PyTuple};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -120,6 +120,7 @@ impl Api {
     /// The same of many inputs, with several threads. The answers come in the order of the inputs.
     #[pyo3(signature = (sources, *, threads = None))]
     fn validate_many(slf: Py<Api>, sources: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<Results> {
+        expect_several(sources)?;
         let threads = threads.filter(|threads| *threads > 0);
         let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
         Ok(Results { api: slf, sources: sources.try_iter()?.unbind(), answers: VecDeque::new(), threads })
@@ -310,6 +311,19 @@ impl Results {
         }
         self.answers.pop_front().map(|answer| answer::result(&answer, py)).transpose()
     }
+}
+
+/// Refuses one input where several are expected: strings and dicts can be iterated over, too.
+fn expect_several(sources: &Bound<'_, PyAny>) -> PyResult<()> {
+    let is_one = sources.cast::<PyString>().is_ok()
+        || sources.cast::<PyBytes>().is_ok()
+        || sources.cast::<PyByteArray>().is_ok()
+        || sources.cast::<PyMapping>().is_ok();
+    if is_one {
+        let found = sources.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("expected several inputs, such as a list, found one: {found}")));
+    }
+    Ok(())
 }
 
 /// An input, or a tuple of its name and the input.

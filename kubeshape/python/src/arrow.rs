@@ -5,12 +5,12 @@ use crate::source::on_large_stack;
 use crate::tasks::parse;
 use arrow_array::builder::{Int32Builder, ListBuilder, StringBuilder, StructBuilder};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, RecordBatch, StructArray};
 use arrow_schema::{DataType, Field, Fields, Schema};
 use kubeshape::input::Finding;
 use kubeshape_check::Releases;
 use kubeshape_cli::rows::{self, Answer, Made, Row, Shapes, Task};
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PySchema};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -54,45 +54,65 @@ fn answer_fields() -> Fields {
     ])
 }
 
-/// A column of strings or bytes, of whatever width.
-enum Column<'a> {
-    Utf8(&'a arrow_array::StringArray),
-    LargeUtf8(&'a arrow_array::LargeStringArray),
-    Utf8View(&'a arrow_array::StringViewArray),
-    Binary(&'a arrow_array::BinaryArray),
-    LargeBinary(&'a arrow_array::LargeBinaryArray),
-    BinaryView(&'a arrow_array::BinaryViewArray),
+/// A column of texts, as bytes: not every engine checks that its strings are UTF-8.
+enum Column {
+    Narrow(BinaryArray),
+    Wide(LargeBinaryArray),
+    View(BinaryViewArray),
+    /// The rows have positions in other texts.
+    Dictionary {
+        rows: ArrayRef,
+        positions: Vec<usize>,
+        texts: Box<Column>,
+    },
+    /// Every row is null.
+    Null,
 }
 
-impl<'a> Column<'a> {
-    fn of(batch: &'a RecordBatch, name: &str) -> PyResult<Column<'a>> {
+impl Column {
+    fn of(batch: &RecordBatch, name: &str) -> PyResult<Column> {
         let Some(array) = batch.column_by_name(name) else {
             let known: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
-            return Err(PyKeyError::new_err(format!("there is no column {name:?}, but {}", known.join(", "))));
+            let known = if known.is_empty() { "the batch has none".to_owned() } else { known.join(", ") };
+            return Err(PyKeyError::new_err(format!("there is no column {name:?}, but {known}")));
         };
-        Ok(match array.data_type() {
-            DataType::Utf8 => Column::Utf8(array.as_string()),
-            DataType::LargeUtf8 => Column::LargeUtf8(array.as_string()),
-            DataType::Utf8View => Column::Utf8View(array.as_string_view()),
-            DataType::Binary => Column::Binary(array.as_binary()),
-            DataType::LargeBinary => Column::LargeBinary(array.as_binary()),
-            DataType::BinaryView => Column::BinaryView(array.as_binary_view()),
-            other => {
-                let message = format!("column {name:?}: expected strings or bytes, found {other}");
-                return Err(PyTypeError::new_err(message));
+        Column::of_array(array).ok_or_else(|| {
+            let found = array.data_type();
+            PyTypeError::new_err(format!("column {name:?}: expected strings or bytes, found {found}"))
+        })
+    }
+
+    fn of_array(array: &ArrayRef) -> Option<Column> {
+        Some(match array.data_type() {
+            DataType::Utf8 => Column::Narrow(array.as_string::<i32>().clone().into()),
+            DataType::LargeUtf8 => Column::Wide(array.as_string::<i64>().clone().into()),
+            DataType::Utf8View => Column::View(array.as_string_view().clone().to_binary_view()),
+            DataType::Binary => Column::Narrow(array.as_binary().clone()),
+            DataType::LargeBinary => Column::Wide(array.as_binary().clone()),
+            DataType::BinaryView => Column::View(array.as_binary_view().clone()),
+            DataType::Dictionary(..) => {
+                let dictionary = array.as_any_dictionary();
+                let texts = Box::new(Column::of_array(dictionary.values())?);
+                if dictionary.values().is_empty() {
+                    return Some(Column::Null);
+                }
+                Column::Dictionary { rows: Arc::clone(array), positions: dictionary.normalized_keys(), texts }
             }
+            DataType::Null => Column::Null,
+            _ => return None,
         })
     }
 
     /// The bytes of a row; none if it is null.
-    fn get(&self, at: usize) -> Option<&'a [u8]> {
+    fn get(&self, at: usize) -> Option<&[u8]> {
         match self {
-            Column::Utf8(array) => array.is_valid(at).then(|| array.value(at).as_bytes()),
-            Column::LargeUtf8(array) => array.is_valid(at).then(|| array.value(at).as_bytes()),
-            Column::Utf8View(array) => array.is_valid(at).then(|| array.value(at).as_bytes()),
-            Column::Binary(array) => array.is_valid(at).then(|| array.value(at)),
-            Column::LargeBinary(array) => array.is_valid(at).then(|| array.value(at)),
-            Column::BinaryView(array) => array.is_valid(at).then(|| array.value(at)),
+            Column::Narrow(array) => array.is_valid(at).then(|| array.value(at)),
+            Column::Wide(array) => array.is_valid(at).then(|| array.value(at)),
+            Column::View(array) => array.is_valid(at).then(|| array.value(at)),
+            Column::Dictionary { rows, positions, texts } => {
+                positions.get(at).filter(|_| rows.is_valid(at)).and_then(|position| texts.get(*position))
+            }
+            Column::Null => None,
         }
     }
 }
@@ -149,8 +169,17 @@ impl Batches {
         PySchema::new(Arc::new(Schema::new(answer_fields()))).into_pyarrow(py)
     }
 
-    /// The batch with a column of answers behind its own.
-    fn answer<'py>(&self, py: Python<'py>, batch: PyRecordBatch, result: &str) -> PyResult<Bound<'py, PyAny>> {
+    /// The batch with a column of answers behind its own. No column of strings in it has more than `most` bytes: Arrow
+    /// counts them with 31 bits.
+    #[pyo3(signature = (batch, result, most = i32::MAX as usize))]
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        batch: PyRecordBatch,
+        result: &str,
+        most: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let most = most.min(i32::MAX as usize);
         let batch = batch.into_inner();
         if batch.column_by_name(result).is_some() {
             return Err(PyValueError::new_err(format!("there is a column {result:?} already")));
@@ -163,7 +192,11 @@ impl Batches {
             Work::Task(task) => task,
         };
         let rows = Rows { texts, old, names, count: batch.num_rows() };
-        let answers = py.detach(|| columns(&rows.answers(task, self.threads)));
+        let answers = py.detach(|| columns(rows.answers(task, self.threads), most));
+        let answers = answers.map_err(|TooLarge| {
+            let message = "the answers about these rows are too large for one batch; give fewer rows at once";
+            PyOverflowError::new_err(message)
+        })?;
         let mut fields: Vec<_> = batch.schema().fields().iter().cloned().collect();
         fields.push(Arc::new(Field::new(result, DataType::Struct(answer_fields()), true)));
         let schema = Schema::new_with_metadata(fields, batch.schema().metadata().clone());
@@ -174,14 +207,14 @@ impl Batches {
     }
 }
 
-struct Rows<'a> {
-    texts: Column<'a>,
-    old: Option<Column<'a>>,
-    names: Option<Column<'a>>,
+struct Rows {
+    texts: Column,
+    old: Option<Column>,
+    names: Option<Column>,
     count: usize,
 }
 
-impl Rows<'_> {
+impl Rows {
     /// The answers, in order; none for a row without a text.
     fn answers(&self, task: &Task, threads: usize) -> Vec<Option<Answer>> {
         let next = AtomicUsize::new(0);
@@ -220,58 +253,67 @@ impl Rows<'_> {
     }
 }
 
-/// The column of answers.
-fn columns(answers: &[Option<Answer>]) -> ArrayRef {
+/// The offsets of a column end here.
+struct TooLarge;
+
+/// The column of answers. None of its columns has more than `most` bytes.
+fn columns(answers: Vec<Option<Answer>>, most: usize) -> Result<ArrayRef, TooLarge> {
     let mut verdicts = StringBuilder::with_capacity(answers.len(), answers.len() * 8);
     let mut findings = ListBuilder::new(StructBuilder::from_fields(fields(&FINDING), 0));
     let mut outputs = ListBuilder::new(StructBuilder::from_fields(fields(&OUTPUT), 0));
     for answer in answers {
         verdicts.append_option(answer.as_ref().map(|answer| answer.verdict));
         for finding in answer.iter().flat_map(|answer| &answer.findings) {
-            append_finding(finding, findings.values());
+            append_finding(finding, findings.values(), most)?;
         }
         findings.append(true);
         for made in answer.iter().flat_map(|answer| &answer.results) {
-            append_output(made, outputs.values());
+            append_output(made, outputs.values(), most)?;
         }
         outputs.append(true);
     }
     let columns: Vec<ArrayRef> =
         vec![Arc::new(verdicts.finish()), Arc::new(findings.finish()), Arc::new(outputs.finish())];
-    Arc::new(StructArray::new(answer_fields(), columns, None))
+    Ok(Arc::new(StructArray::new(answer_fields(), columns, None)))
 }
 
-fn append_finding(finding: &Finding, to: &mut StructBuilder) {
+/// Appends a string, or null, to one member of a struct.
+fn append_string(at: usize, text: Option<&str>, to: &mut StructBuilder, most: usize) -> Result<(), TooLarge> {
+    if let Some(builder) = to.field_builder::<StringBuilder>(at) {
+        if builder.values_slice().len() + text.map_or(0, str::len) > most {
+            return Err(TooLarge);
+        }
+        builder.append_option(text);
+    }
+    Ok(())
+}
+
+fn append_finding(finding: &Finding, to: &mut StructBuilder, most: usize) -> Result<(), TooLarge> {
     let place = finding.place;
     let number = |number: Option<usize>| number.and_then(|number| i32::try_from(number).ok());
-    let string = |at: usize, text: Option<&str>, to: &mut StructBuilder| {
-        if let Some(builder) = to.field_builder::<StringBuilder>(at) {
-            builder.append_option(text.filter(|text| !text.is_empty()));
-        }
-    };
-    string(0, Some(&finding.code.to_string()), to);
-    string(1, Some(finding.kind().name()), to);
-    string(2, Some(&finding.message()), to);
-    string(3, finding.input.as_deref(), to);
+    let mut string = |at: usize, text: Option<&str>| append_string(at, text.filter(|text| !text.is_empty()), to, most);
+    string(0, Some(&finding.code.to_string()))?;
+    string(1, Some(finding.kind().name()))?;
+    string(2, Some(&finding.message()))?;
+    string(3, finding.input.as_deref())?;
+    string(6, finding.pointer.as_deref())?;
+    string(7, finding.resource.as_deref())?;
+    string(8, finding.version.as_deref())?;
+    string(9, Some(&finding.help()))?;
     for (at, value) in [(4, place.map(|place| place.line)), (5, place.map(|place| place.column))] {
         if let Some(builder) = to.field_builder::<Int32Builder>(at) {
             builder.append_option(number(value));
         }
     }
-    string(6, finding.pointer.as_deref(), to);
-    string(7, finding.resource.as_deref(), to);
-    string(8, finding.version.as_deref(), to);
-    string(9, Some(&finding.help()), to);
     to.append(true);
+    Ok(())
 }
 
-fn append_output(made: &Made, to: &mut StructBuilder) {
+fn append_output(made: &Made, to: &mut StructBuilder, most: usize) -> Result<(), TooLarge> {
     for (at, text) in [&made.resource, &made.version, made.shape, &made.text].into_iter().map(AsRef::as_ref).enumerate()
     {
-        let text: &str = text;
-        if let Some(builder) = to.field_builder::<StringBuilder>(at) {
-            builder.append_value(text);
-        }
+        append_string(at, Some(text), to, most)?;
     }
     to.append(true);
+    Ok(())
 }

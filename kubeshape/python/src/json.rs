@@ -30,8 +30,10 @@ impl Writer {
         if let Ok(map) = value.cast::<PyDict>() {
             let depth = self.enter(depth)?;
             self.out.push(b'{');
-            for (at, (key, value)) in map.iter().enumerate() {
-                self.pair(at, &key, &value, depth)?;
+            // A value may have a method that changes the dict.
+            let pairs: Vec<_> = map.iter().collect();
+            for (at, (key, value)) in pairs.iter().enumerate() {
+                self.pair(at, key, value, depth)?;
             }
             self.out.push(b'}');
         } else if let Ok(list) = value.cast::<PyList>() {

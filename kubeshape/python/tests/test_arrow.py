@@ -12,6 +12,7 @@ import pytest
 pyarrow = pytest.importorskip("pyarrow")
 
 from kubeshape import arrow  # noqa: E402
+from kubeshape._native import Batches  # noqa: E402
 
 GOOD = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
 BAD = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, dat: {}}"
@@ -66,14 +67,85 @@ def test_definitions_are_checked_converted_and_compared(demo: Path) -> None:
     assert verdicts(arrow.diff(changes)) == ["breaking", "same"]
 
 
+def test_dictionaries_are_read() -> None:
+    texts = pyarrow.array(TEXTS).dictionary_encode()
+    assert verdicts(arrow.validate(pyarrow.record_batch({"yaml": texts}).slice(1))) == VERDICTS[1:]
+    # A text of a dictionary may be null, and a dictionary may have no text.
+    of_null = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, None]), pyarrow.array([GOOD, None]))
+    assert verdicts(arrow.validate(pyarrow.record_batch({"yaml": of_null}))) == ["accepted", None, None]
+    empty = pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array([None], "int8"), pyarrow.array([], "large_binary")
+    )
+    assert verdicts(arrow.validate(pyarrow.record_batch({"yaml": empty}))) == [None]
+
+
+def test_nulls_and_empty_batches_have_no_answers() -> None:
+    nulls = pyarrow.record_batch({"yaml": pyarrow.nulls(2), "path": pyarrow.nulls(2)})
+    assert verdicts(arrow.validate(nulls, name="path")) == [None, None]
+    assert verdicts(arrow.diff(pyarrow.record_batch({"old": pyarrow.nulls(1), "new": [GOOD]}))) == ["nothing"]
+    for rows in (nulls.slice(2), pyarrow.table({"yaml": pyarrow.array([], "string")})):
+        answered = arrow.validate(rows)
+        assert (answered.num_rows, answered.schema.field("kubeshape").type) == (0, arrow.RESULT)
+    # Batches of a table may be empty, too.
+    batches = [pyarrow.record_batch({"yaml": pyarrow.array(texts, "string")}) for texts in ([], [BAD], [])]
+    assert verdicts(arrow.validate(pyarrow.Table.from_batches(batches))) == ["refused"]
+
+
+def test_bytes_that_are_no_utf8_are_refused() -> None:
+    bytes_ = pyarrow.array([b"\xff\xfe\xfd", GOOD.encode()])
+    # An engine may call them a string.
+    strings = pyarrow.Array.from_buffers(pyarrow.string(), 2, bytes_.buffers())
+    for texts in (bytes_, strings):
+        answered = arrow.validate(pyarrow.record_batch({"yaml": texts, "path": texts}), name="path")
+        [bad, good] = answered["kubeshape"].to_pylist()
+        assert (bad["verdict"], good["verdict"]) == ("refused", "accepted")
+        assert "UTF-8" in bad["findings"][0]["message"]
+        assert bad["findings"][0]["file"] == "\ufffd\ufffd\ufffd"
+
+
+def test_answers_that_are_too_large_become_several_batches(demo: Path) -> None:
+    text = (demo / "widgets.yaml").read_text()
+    batch = pyarrow.record_batch({"row": list(range(5)), "yaml": [text] * 5})
+    batches = Batches("yaml", convert="v3")
+    most = len(batches.answer(batch, "kubeshape")["kubeshape"][0].as_py()["outputs"][0]["text"])
+    with pytest.raises(OverflowError, match="give fewer rows at once"):
+        batches.answer(batch, "kubeshape", 2 * most)
+    parts = list(arrow._parts(batch, batches, "kubeshape", 2 * most))
+    assert [part.num_rows for part in parts] == [2, 1, 2]
+    whole = pyarrow.Table.from_batches(parts)
+    assert whole.equals(arrow.convert(pyarrow.Table.from_batches([batch])).combine_chunks())
+    with pytest.raises(OverflowError):
+        list(arrow._parts(batch, batches, "kubeshape", most - 1))
+
+
 def test_wrong_columns_are_errors() -> None:
-    batch = pyarrow.record_batch({"text": [GOOD], "size": [1]})
-    with pytest.raises(KeyError, match="there is no column"):
-        arrow.validate(batch)
-    with pytest.raises(TypeError, match="expected strings or bytes, found Int64"):
-        arrow.validate(batch, column="size")
-    with pytest.raises(ValueError, match='there is a column "text" already'):
-        arrow.validate(batch, column="text", result="text")
+    batch = pyarrow.record_batch(
+        {
+            "text": [GOOD],
+            "size": [1],
+            "list": [[GOOD]],
+            "fixed": pyarrow.array([b"a"], pyarrow.binary(1)),
+            "runs": pyarrow.RunEndEncodedArray.from_arrays([1], [GOOD]),
+            "sizes": pyarrow.array([7]).dictionary_encode(),
+        }
+    )
+    for rows in (batch, pyarrow.Table.from_batches([batch]), batch.schema.empty_table()):
+        with pytest.raises(KeyError, match="there is no column .*yaml.*, but text, size"):
+            arrow.validate(rows)
+        with pytest.raises(TypeError, match='column "size": expected strings or bytes, found Int64'):
+            arrow.validate(rows, column="size")
+        with pytest.raises(ValueError, match='there is a column "text" already'):
+            arrow.validate(rows, column="text", result="text")
+        for column in ("list", "fixed", "runs", "sizes"):
+            with pytest.raises(TypeError, match="expected strings or bytes"):
+                arrow.validate(rows, column=column)
+        with pytest.raises(TypeError, match="expected strings or bytes"):
+            arrow.validate(rows, column="text", name="size")
+    for rows in (GOOD, [GOOD], {"yaml": [GOOD]}, batch.to_struct_array(), None):
+        with pytest.raises(TypeError, match="expected a pyarrow.RecordBatch or a pyarrow.Table, found"):
+            arrow.validate(rows)
+    with pytest.raises(KeyError, match="the batch has none"):
+        arrow.validate(pyarrow.table({}))
 
 
 def test_polars() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime
 import enum
 import json
-from collections import UserDict
+import os
+import sys
+from collections import OrderedDict, UserDict, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -87,10 +89,20 @@ def test_values_of_python_are_those_of_json() -> None:
     [
         ({1: 2}, "keys must be strings, found int: 1"),
         ({"a": float("nan")}, "not finite"),
+        ({"a": float("-inf")}, "not finite"),
         ({"a": {1, 2}}, "JSON has no value of type set"),
+        ({"a": b"b"}, "JSON has no value of type bytes"),
+        ({"a": object()}, "JSON has no value of type object"),
+        # Python prints no larger number.
+        ({"a": 10**5_000}, "Exceeds the limit"),
+        ({b"a": 1}, "keys must be strings, found bytes"),
+        ({None: 1}, "keys must be strings, found NoneType"),
         ({"a": "\ud800"}, "surrogates not allowed"),
         (7, "expected str, bytes, a path, a dict or a kubeshape.Object, found int"),
         (None, "found NoneType"),
+        ([{}], "found list"),
+        (memoryview(b"a: b"), "found memoryview"),
+        ("a: \ud800", "surrogates not allowed"),
     ],
 )
 def test_values_that_json_does_not_have_are_refused(value: Any, message: str) -> None:
@@ -113,3 +125,76 @@ def test_depth_is_bounded() -> None:
     for _ in range(400):
         within = [within]
     assert kubeshape.validate({**CONFIG, "dat": within}).verdict == "refused"
+
+
+def test_a_number_of_any_size_is_read() -> None:
+    for number in (10**400, -(10**400), 2**63):
+        result = kubeshape.validate({**CONFIG, "data": {"a": number}})
+        assert result.verdict == "refused"
+        assert any(finding.path == "/data/a" for finding in result.findings) or "number" in str(result.findings)
+
+
+class Own(dict[str, Any]):
+    """A class of its own may show its members in another way. Those that the dict has are read."""
+
+    def __iter__(self) -> Any:
+        raise RuntimeError("not asked")
+
+    keys = values = items = __iter__  # type: ignore[assignment]
+
+
+def test_a_class_of_its_own_is_a_dict() -> None:
+    for value in (Own(CONFIG), OrderedDict(CONFIG), defaultdict(dict, CONFIG)):
+        assert [finding.path for finding in kubeshape.validate(value).findings] == ["/dat"]
+
+
+class Changing:
+    """It changes the dict that it is in."""
+
+    def __init__(self, within: dict[str, Any]) -> None:
+        self.within = within
+
+    def isoformat(self) -> str:
+        self.within.update((str(at), at) for at in range(100))
+        return "2026-01-02"
+
+
+def test_a_dict_that_changes_is_read_as_it_was() -> None:
+    data: dict[str, Any] = {}
+    data.update(a=Changing(data), b="c")
+    assert kubeshape.Object.read({**CONFIG, "data": data}).to_dict()["data"] == {"a": "2026-01-02", "b": "c"}
+    items: list[Any] = ["a"]
+    items.insert(0, [items])
+    with pytest.raises(ValueError, match="nested more than"):
+        kubeshape.validate({**CONFIG, "data": items})
+
+
+class Broken(UserDict[str, Any]):
+    def items(self) -> Any:
+        raise LookupError("mine")
+
+
+def test_an_error_of_a_value_is_raised() -> None:
+    with pytest.raises(LookupError, match="mine"):
+        kubeshape.validate({"a": Broken()})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode on this system")
+def test_a_path_may_be_no_utf8(tmp_path: Path) -> None:
+    file = os.fsencode(tmp_path) + b"/\xff.yaml"
+    with open(file, "wb") as to:
+        to.write(TEXT.encode())
+    path = Path(os.fsdecode(file))
+    [finding] = kubeshape.validate(path).findings
+    assert finding.file == f"{tmp_path}/\ufffd.yaml"
+    path.unlink()
+    with pytest.raises(kubeshape.KubeshapeError, match=r"\ufffd.yaml"):
+        kubeshape.validate(path)
+
+
+def test_bytes_that_are_no_utf8_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_bytes(b"a: \xff\xfe\xfd")
+    for source in (b"a: \xff\xfe\xfd", bytearray(b"a: \xff\xfe\xfd"), tmp_path / "a.yaml"):
+        [finding] = kubeshape.validate(source).findings
+        assert "UTF-8" in finding.message
+        assert finding.line == 1

@@ -104,7 +104,65 @@ def test_the_example_finds_removed_apis(demo: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "findings.png").stat().st_size > 10_000
 
 
-def test_schemas_that_cannot_be_read_are_an_error_of_the_driver(spark: Any, tmp_path: Path) -> None:
-    df = spark.createDataFrame([(GOOD,)], "yaml string")
+def test_mistakes_are_errors_of_the_driver(spark: Any, tmp_path: Path) -> None:
+    df = spark.createDataFrame([("a", GOOD, 1)], "path string, yaml string, size int")
     with pytest.raises(kubeshape.KubeshapeError):
         ks.validate(df, schemas=tmp_path / "none")
+    with pytest.raises(ValueError, match="1.99"):
+        ks.validate(df, kubernetes="1.99")
+    with pytest.raises(TypeError, match="kubernets"):
+        ks.validate(df, kubernets="1.37")
+    with pytest.raises(ValueError, match="expected one of v3, v2, smd"):
+        ks.convert(df, "v4")  # type: ignore[arg-type]
+    with pytest.raises(KeyError, match="there is no column .*text.*, but path, yaml, size"):
+        ks.validate(df, column="text")
+    with pytest.raises(TypeError, match='column "size": expected strings or bytes, found Int32'):
+        ks.check(df, name="size")
+    with pytest.raises(KeyError, match="old"):
+        ks.diff(df, column="yaml")
+    with pytest.raises(KeyError, match="there is no column 'text', but path, yaml, size"):
+        ks.validate(df, keep=["path", "text"])
+    # Names that differ in upper case only are one name for Spark.
+    with pytest.raises(ValueError, match="there is a column 'YAML' already"):
+        ks.validate(df, result="YAML")
+    with pytest.raises(AttributeError):
+        ks.validate("manifests.parquet")  # type: ignore[arg-type]
+
+
+def test_the_text_need_not_be_kept(spark: Any) -> None:
+    df = spark.createDataFrame([(1, "a b", BAD, GOOD)], "`a.b` int, name string, yaml string, old string")
+    answers = ks.validate(df, name="name", keep=["name", "a.b"])
+    assert answers.columns == ["name", "a.b", "kubeshape"]
+    [row] = answers.collect()
+    assert (row["a.b"], row["name"], row["kubeshape"]["findings"][0]["file"]) == (1, "a b", "a b")
+    assert ks.validate(df, keep=[]).columns == ["kubeshape"]
+    assert ks.validate(df, keep="name", result="yaml").columns == ["name", "yaml"]
+
+
+def test_columns_of_any_engine(spark: Any) -> None:
+    df = spark.createDataFrame([(GOOD,), (BAD,), (None,)], "yaml string").coalesce(1)
+    made = {
+        "bytes": df.selectExpr("cast(yaml as binary) as yaml"),
+        "nulls": df.selectExpr("null as yaml"),
+        "no UTF-8": df.selectExpr("concat(yaml, cast(unhex('fffefd') as string)) as yaml"),
+        "no rows": df.where("false"),
+        "many partitions": df.repartition(16),
+    }
+    found = {
+        name: sorted(str(row["kubeshape"]["verdict"]) for row in ks.validate(rows).collect())
+        for name, rows in made.items()
+    }
+    assert found == {
+        "bytes": ["None", "accepted", "refused"],
+        "nulls": ["None"] * 3,
+        "no UTF-8": ["None", "refused", "refused"],
+        "no rows": [],
+        "many partitions": ["None", "accepted", "refused"],
+    }
+
+
+def test_a_worker_compiles_schemas_once(demo: Path) -> None:
+    # Each task has its own copy of the texts.
+    api = [ks._api((("a", (demo / "widgets.yaml").read_bytes()),), (("kubernetes", "1.37"),)) for _ in "ab"]
+    assert api[0] is api[1]
+    assert api[0] is not ks._api((("a", (demo / "widgets.yaml").read_bytes()),), ())

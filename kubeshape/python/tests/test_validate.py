@@ -8,6 +8,7 @@ import os
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import kubeshape
 import pytest
@@ -117,6 +118,15 @@ def test_an_error_of_the_caller_is_raised() -> None:
         list(kubeshape.Api().validate_many(broken()))
     with pytest.raises(TypeError):
         list(kubeshape.Api().validate_many([7]))  # type: ignore[list-item]
+
+
+def test_one_input_is_not_several() -> None:
+    one: list[tuple[Any, str]] = [(GOOD, "str"), (GOOD.encode(), "bytes"), ({"kind": "ConfigMap"}, "dict")]
+    for source, found in one:
+        with pytest.raises(TypeError, match=f"expected several inputs, such as a list, found one: {found}"):
+            kubeshape.Api().validate_many(source)
+    with pytest.raises(TypeError, match="not iterable"):
+        kubeshape.Api().validate_many(Path("a.yaml"))  # type: ignore[arg-type]
 
 
 def test_threads_share_an_api(widgets: kubeshape.Api, demo: Path) -> None:

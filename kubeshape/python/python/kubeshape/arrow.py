@@ -14,7 +14,7 @@ those of `Result`. Strings are read where they are. A row without a text has no 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 import pyarrow
@@ -28,6 +28,8 @@ Rows = TypeVar("Rows", pyarrow.RecordBatch, pyarrow.Table)
 
 RESULT: pyarrow.DataType = pyarrow.struct(Batches.schema())
 """The type of the column of answers."""
+MOST = 2**31 - 1
+"""Bytes that the strings of a column may have: Arrow counts them with 31 bits."""
 
 
 def validate(
@@ -90,13 +92,27 @@ def diff(
 
 
 def _answer(rows: Rows, batches: Batches, result: str) -> Rows:
+    if isinstance(rows, pyarrow.RecordBatch):
+        answered: pyarrow.RecordBatch = batches.answer(rows, result)
+        return answered
     if isinstance(rows, pyarrow.Table):
-        made = [_batch(batch, batches, result) for batch in rows.to_batches()]
-        schema = rows.schema.append(pyarrow.field(result, RESULT))
-        return pyarrow.Table.from_batches(made, schema)
-    return _batch(rows, batches, result)
+        # A table without rows may have no batch, but its columns can be wrong.
+        given = rows.to_batches() or [pyarrow.RecordBatch.from_pylist([], schema=rows.schema)]
+        made = [part for batch in given for part in _parts(batch, batches, result)]
+        return pyarrow.Table.from_batches(made, made[0].schema)
+    found = type(rows).__name__
+    raise TypeError(f"expected a pyarrow.RecordBatch or a pyarrow.Table, found {found}")
 
 
-def _batch(batch: pyarrow.RecordBatch, batches: Batches, result: str) -> pyarrow.RecordBatch:
-    answered: pyarrow.RecordBatch = batches.answer(batch, result)
-    return answered
+def _parts(
+    batch: pyarrow.RecordBatch, batches: Batches, result: str, most: int = MOST
+) -> Iterator[pyarrow.RecordBatch]:
+    """The batch with its answers: several batches, if the answers are too large for one."""
+    try:
+        yield batches.answer(batch, result, most)
+    except OverflowError:
+        if batch.num_rows < 2:
+            raise
+        half = batch.num_rows // 2
+        yield from _parts(batch.slice(0, half), batches, result, most)
+        yield from _parts(batch.slice(half), batches, result, most)

@@ -3,8 +3,11 @@
 The functions are those of `kubeshape.arrow`, on partitions. Schemas are read on the driver and compiled once per worker.
 
     df = spark.read.parquet("manifests.parquet")
-    answers = kubeshape.spark.validate(df, schemas=Path("crds/"), column="yaml", name="path")
+    answers = kubeshape.spark.validate(df, schemas=Path("crds/"), column="yaml", name="path", keep=["path"])
     answers.select("path", "kubeshape.verdict").write.parquet("answers.parquet")
+
+`keep` names the columns that stay beside the answers; without it, all do. Texts that nobody needs afterwards are then not
+sent back to Spark.
 """
 
 # pyarrow has no types.
@@ -25,7 +28,7 @@ from ._native import read_files
 
 __all__ = ["check", "convert", "diff", "validate"]
 
-Work = Callable[[pyarrow.RecordBatch], pyarrow.RecordBatch]
+Work = Callable[[pyarrow.Table], pyarrow.Table]
 
 
 def validate(
@@ -35,12 +38,11 @@ def validate(
     column: str = "yaml",
     name: str | None = None,
     result: str = "kubeshape",
+    keep: Iterable[str] | None = None,
     **options: Any,
 ) -> DataFrame:
     """Says of each row what an API server would refuse. `options` are those of `Api`."""
     given = tuple(read_files(schemas))
-    # Schemas that cannot be used are an error here, not one of each task.
-    Api(list(given), **options)
     chosen = tuple(sorted(options.items()))
 
     def work() -> Work:
@@ -49,7 +51,7 @@ def validate(
             arrow.validate, schemas=api, column=column, name=name, result=result, threads=1
         )
 
-    return _map(df, work, result)
+    return _map(df, work, [column, name], result, keep)
 
 
 def check(
@@ -60,6 +62,7 @@ def check(
     column: str = "yaml",
     name: str | None = None,
     result: str = "kubeshape",
+    keep: Iterable[str] | None = None,
 ) -> DataFrame:
     """Says of each row on which releases its CustomResourceDefinitions install."""
 
@@ -74,7 +77,7 @@ def check(
             threads=1,
         )
 
-    return _map(df, work, result)
+    return _map(df, work, [column, name], result, keep)
 
 
 def convert(
@@ -84,6 +87,7 @@ def convert(
     column: str = "yaml",
     name: str | None = None,
     result: str = "kubeshape",
+    keep: Iterable[str] | None = None,
 ) -> DataFrame:
     """Converts the CustomResourceDefinitions and OpenAPI documents of each row."""
     shapes: Any = to if isinstance(to, str) else list(to)
@@ -91,7 +95,7 @@ def convert(
     def work() -> Work:
         return functools.partial(arrow.convert, to=shapes, column=column, name=name, result=result, threads=1)
 
-    return _map(df, work, result)
+    return _map(df, work, [column, name], result, keep)
 
 
 def diff(
@@ -101,13 +105,14 @@ def diff(
     column: str = "new",
     name: str | None = None,
     result: str = "kubeshape",
+    keep: Iterable[str] | None = None,
 ) -> DataFrame:
     """Compares the definitions in the column `old` with those in `column`."""
 
     def work() -> Work:
         return functools.partial(arrow.diff, old=old, column=column, name=name, result=result, threads=1)
 
-    return _map(df, work, result)
+    return _map(df, work, [old, column, name], result, keep)
 
 
 @functools.lru_cache(maxsize=4)
@@ -116,14 +121,31 @@ def _api(schemas: tuple[tuple[str, bytes], ...], options: tuple[tuple[str, Any],
     return Api(list(schemas), **dict(options))
 
 
-def _map(df: DataFrame, work: Callable[[], Work], result: str) -> DataFrame:
+def _map(
+    df: DataFrame, work: Callable[[], Work], read: list[str | None], result: str, keep: Iterable[str] | None
+) -> DataFrame:
+    # Wrong columns, schemas and options are errors here, not ones of each task.
+    work()(df.limit(0).toArrow())
+    kept = df.columns if keep is None else [keep] if isinstance(keep, str) else list(dict.fromkeys(keep))
+    if result.casefold() in map(str.casefold, kept):
+        raise ValueError(f"there is a column {result!r} already")
+    if keep is not None:
+        for column in kept:
+            if column not in df.columns:
+                raise KeyError(f"there is no column {column!r}, but {', '.join(df.columns)}")
+        needed = dict.fromkeys([*kept, *(column for column in read if column is not None)])
+        df = df.select(*map(_quoted, needed))
+
     def run(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         answer = work()
         for batch in batches:
-            yield answer(batch)
+            # Answers that are too large for a batch become several.
+            answers = answer(pyarrow.Table.from_batches([batch]))
+            yield from (answers if keep is None else answers.select([*kept, result])).to_batches()
 
     added = cast(StructType, StructType.fromDDL(f"{_quoted(result)} {_sql(arrow.RESULT)}"))
-    return df.mapInArrow(run, StructType([*df.schema.fields, *added.fields]))
+    columns = [df.schema[column] for column in kept] if keep is not None else df.schema.fields
+    return df.mapInArrow(run, StructType([*columns, *added.fields]))
 
 
 def _quoted(name: str) -> str:
