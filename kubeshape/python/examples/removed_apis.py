@@ -111,7 +111,12 @@ def validate(spark: SparkSession, out: Path, kubernetes: str, schemas: list[Path
     """Judges the manifests. Kinds without a schema are skipped: a removed API is found all the same."""
     rows = spark.read.parquet(str(out / "manifests.parquet"))
     answers = kubeshape.spark.validate(
-        rows, schemas=schemas, name="manifest", kubernetes=kubernetes, missing_schemas="skip"
+        rows,
+        schemas=schemas,
+        name="manifest",
+        keep=["manifest", "copy"],
+        kubernetes=kubernetes,
+        missing_schemas="skip",
     )
     answers.select("manifest", "copy", "kubeshape.verdict", "kubeshape.findings").write.mode(
         "overwrite"

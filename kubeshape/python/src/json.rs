@@ -43,8 +43,14 @@ impl Writer {
         } else if value.cast::<PyInt>().is_ok() {
             match value.extract::<i64>() {
                 Ok(number) => self.display(number),
-                // The digits of a number of any size. A class of its own may print something else.
-                Err(_) => self.display(value.call_method0("__index__")?.str()?),
+                // Kubernetes reads it as a float. A class of its own may print something else than its digits.
+                Err(_) if value.extract::<f64>().is_ok_and(f64::is_finite) => {
+                    self.display(value.call_method0("__index__")?.str()?);
+                }
+                Err(_) => {
+                    let message = "the integer is too large: Kubernetes has integers of 64 bits, and floats";
+                    return Err(PyValueError::new_err(message));
+                }
             }
         } else if value.cast::<PyNone>().is_ok() {
             self.out.extend_from_slice(b"null");

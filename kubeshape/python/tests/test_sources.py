@@ -93,8 +93,8 @@ def test_values_of_python_are_those_of_json() -> None:
         ({"a": {1, 2}}, "JSON has no value of type set"),
         ({"a": b"b"}, "JSON has no value of type bytes"),
         ({"a": object()}, "JSON has no value of type object"),
-        # Python prints no larger number.
-        ({"a": 10**5_000}, "Exceeds the limit"),
+        ({"a": 10**400}, "the integer is too large"),
+        ({"a": -(10**5_000)}, "the integer is too large"),
         ({b"a": 1}, "keys must be strings, found bytes"),
         ({None: 1}, "keys must be strings, found NoneType"),
         ({"a": "\ud800"}, "surrogates not allowed"),
@@ -127,11 +127,12 @@ def test_depth_is_bounded() -> None:
     assert kubeshape.validate({**CONFIG, "dat": within}).verdict == "refused"
 
 
-def test_a_number_of_any_size_is_read() -> None:
-    for number in (10**400, -(10**400), 2**63):
-        result = kubeshape.validate({**CONFIG, "data": {"a": number}})
-        assert result.verdict == "refused"
-        assert any(finding.path == "/data/a" for finding in result.findings) or "number" in str(result.findings)
+def test_a_large_integer_is_a_number() -> None:
+    good = {key: value for key, value in CONFIG.items() if key != "dat"}
+    for number in (2**63 - 1, 2**63, -(2**200), 10**300):
+        [finding] = kubeshape.validate({**good, "data": {"a": number}}).findings
+        assert finding.path == "/data/a"
+        assert "cannot unmarshal number" in finding.message
 
 
 class Own(dict[str, Any]):
@@ -140,7 +141,7 @@ class Own(dict[str, Any]):
     def __iter__(self) -> Any:
         raise RuntimeError("not asked")
 
-    keys = values = items = __iter__  # type: ignore[assignment]
+    keys = values = items = __iter__
 
 
 def test_a_class_of_its_own_is_a_dict() -> None:

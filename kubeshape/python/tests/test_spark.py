@@ -130,11 +130,11 @@ def test_mistakes_are_errors_of_the_driver(spark: Any, tmp_path: Path) -> None:
 
 
 def test_the_text_need_not_be_kept(spark: Any) -> None:
-    df = spark.createDataFrame([(1, "a b", BAD, GOOD)], "`a.b` int, name string, yaml string, old string")
-    answers = ks.validate(df, name="name", keep=["name", "a.b"])
-    assert answers.columns == ["name", "a.b", "kubeshape"]
+    df = spark.createDataFrame([(1, "a.yaml", BAD, GOOD)], "`a b` int, name string, yaml string, old string")
+    answers = ks.validate(df, name="name", keep=["name", "a b"])
+    assert answers.columns == ["name", "a b", "kubeshape"]
     [row] = answers.collect()
-    assert (row["a.b"], row["name"], row["kubeshape"]["findings"][0]["file"]) == (1, "a b", "a b")
+    assert (row["a b"], row["name"], row["kubeshape"]["findings"][0]["file"]) == (1, "a.yaml", "a.yaml")
     assert ks.validate(df, keep=[]).columns == ["kubeshape"]
     assert ks.validate(df, keep="name", result="yaml").columns == ["name", "yaml"]
 
