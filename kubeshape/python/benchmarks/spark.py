@@ -263,7 +263,8 @@ class Watch:
         self.thread.start()
 
     def watch(self) -> None:
-        while not self.is_over.wait(0.1):
+        # To look takes time, too.
+        while not self.is_over.wait(0.5):
             for pid, command in below(os.getpid()):
                 size = resident(pid)
                 if "pyspark.daemon" in command or "pyspark/daemon" in command:
