@@ -124,17 +124,17 @@ def _api(schemas: tuple[tuple[str, bytes], ...], options: tuple[tuple[str, Any],
 def _map(
     df: DataFrame, work: Callable[[], Work], read: list[str | None], result: str, keep: Iterable[str] | None
 ) -> DataFrame:
-    # Wrong columns, schemas and options are errors here, not ones of each task.
-    work()(df.limit(0).toArrow())
     kept = df.columns if keep is None else [keep] if isinstance(keep, str) else list(dict.fromkeys(keep))
     if result.casefold() in map(str.casefold, kept):
         raise ValueError(f"there is a column {result!r} already")
     if keep is not None:
-        for column in kept:
+        needed = dict.fromkeys([*kept, *(column for column in read if column is not None)])
+        for column in needed:
             if column not in df.columns:
                 raise KeyError(f"there is no column {column!r}, but {', '.join(df.columns)}")
-        needed = dict.fromkeys([*kept, *(column for column in read if column is not None)])
         df = df.select(*map(_quoted, needed))
+    # Wrong columns, schemas and options are errors here, not ones of each task.
+    work()(df.limit(0).toArrow())
 
     def run(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         answer = work()
