@@ -55,7 +55,7 @@ usage: cargo xtask COMMAND [ARGUMENT…]
                      a second, or for SECONDS
   msrv               checks that rust-toolchain.toml names the oldest Rust that Cargo.toml promises
   deny               checks licences, advisories and sources of dependencies with cargo-deny
-  soak [--minutes N] [--hostile N] [--bombs N] [--honest N] [--writers N] [--program FILE]
+  soak [--minutes N] [--hostile N] [--bombs N] [--honest N] [--writers N] [--authorization-mode RBAC] [--program FILE]
                      runs `kubeshape serve` with hostile and honest clients, changing files and an aggregated server
                      that is not always reachable; prints times and memory, and fails if an honest request fails
                      or memory is not returned (Linux)

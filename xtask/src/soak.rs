@@ -1,6 +1,7 @@
 //! `cargo xtask soak`: hostile and honest clients of a `kubeshape serve` whose files and aggregated server change all
-//! the time.
+//! the time. With `--authorization-mode RBAC`, clients have permissions, which change, too.
 
+mod access;
 mod attack;
 mod bombs;
 mod client;
@@ -22,6 +23,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
+/// The maximum number of connections.
+const CONNECTIONS: &str = "500";
 /// How long the server may take to stop.
 const STOP: Duration = Duration::from_secs(40);
 
@@ -41,8 +44,13 @@ struct Options {
     writers: usize,
     /// Number of files with definitions.
     files: usize,
+    /// Number of clients that test permissions; 0 if everyone may do everything.
+    restricted: usize,
     bounds: Bounds,
 }
+
+/// How many clients test permissions.
+const RESTRICTED: usize = 10;
 
 /// State that all clients share.
 struct Shared {
@@ -58,6 +66,9 @@ struct Shared {
     lively: Mutex<Vec<Answered>>,
     writes: Mutex<Vec<Answered>>,
     failures: Mutex<Vec<(String, String, Duration)>>,
+    /// Number of answers that were checked for what their users must not see, and requests that showed it.
+    checked: AtomicUsize,
+    leaks: Mutex<Vec<String>>,
 }
 
 impl Shared {
@@ -90,6 +101,7 @@ pub(crate) fn soak(arguments: &[&str]) -> Result {
         honest: 50,
         writers: 10,
         files: 200,
+        restricted: 0,
         bounds: Bounds::default(),
     };
     let mut program = None;
@@ -102,6 +114,11 @@ pub(crate) fn soak(arguments: &[&str]) -> Result {
             "--bombs" => options.bombs = value.parse()?,
             "--honest" => options.honest = value.parse()?,
             "--writers" => options.writers = value.parse()?,
+            "--authorization-mode" => match *value {
+                "RBAC" => options.restricted = RESTRICTED,
+                "AlwaysAllow" => options.restricted = 0,
+                other => return Err(format!("unknown mode {other}: expected RBAC or AlwaysAllow").into()),
+            },
             "--program" => program = Some(fs::canonicalize(value)?),
             _ => return Err(format!("unknown option: {name}").into()),
         }
@@ -138,7 +155,12 @@ fn attacked(options: &Options) -> Result<Report> {
         lively: Mutex::default(),
         writes: Mutex::default(),
         failures: Mutex::default(),
+        checked: AtomicUsize::new(0),
+        leaks: Mutex::default(),
     });
+    if options.restricted > 0 {
+        access::prepare(&shared)?;
+    }
     bombs::prepare(&shared)?;
     let before = memory(&server, "VmRSS:")?;
     let mut threads = Vec::new();
@@ -162,6 +184,9 @@ fn attacked(options: &Options) -> Result<Report> {
     for n in 0..options.writers {
         start("writer", Box::new(move |shared| honest::write(shared, n)))?;
     }
+    for n in 0..options.restricted {
+        start("restricted", Box::new(move |shared| access::run(shared, n)))?;
+    }
     let during = watch(&server, options.time);
     shared.stop.store(true, Relaxed);
     for thread in threads {
@@ -180,7 +205,11 @@ fn attacked(options: &Options) -> Result<Report> {
         livez: std::mem::take(&mut lock(&shared.lively)),
         writes: std::mem::take(&mut lock(&shared.writes)),
         failures: std::mem::take(&mut lock(&shared.failures)),
-        memory: during,
+        checked: (options.restricted > 0).then(|| shared.checked.load(Relaxed)),
+        leaks: std::mem::take(&mut lock(&shared.leaks)),
+        threads: during.iter().map(|sample| sample.threads).max().unwrap_or_default(),
+        descriptors: during.iter().map(|sample| sample.descriptors).max().unwrap_or_default(),
+        memory: during.iter().map(|sample| sample.memory).collect(),
         before,
         peak,
         after,
@@ -199,8 +228,16 @@ fn start(options: &Options) -> Result<(Server, SocketAddr)> {
     for n in 0..options.files {
         fs::write(folder.join(format!("crds/crd{n}.yaml")), definition(n, 0))?;
     }
-    let child = Command::new(&options.program)
-        .args(["serve", "--watch", "--listen", "127.0.0.1:0", "--max-connections", "500", "--log-level", "error"])
+    let mut command = Command::new(&options.program);
+    if options.restricted > 0 {
+        let file = folder.join("tokens.csv");
+        fs::write(&file, access::tokens(options.bombs, options.restricted))?;
+        command.args(["serve", "--authorization-mode", "RBAC", "--token-file"]).arg(file);
+    } else {
+        command.arg("serve");
+    }
+    let child = command
+        .args(["--watch", "--listen", "127.0.0.1:0", "--max-connections", CONNECTIONS, "--log-level", "error"])
         .args(["--refresh", "1s", "--aggregate", &format!("down=http://{downstream},down.example.com/v1")])
         .arg("--objects")
         .arg(folder.join("objects"))
@@ -215,20 +252,31 @@ fn start(options: &Options) -> Result<(Server, SocketAddr)> {
     Ok((server, address))
 }
 
-/// Returns the memory of the server in KiB, current or peak.
+/// Returns a number of the status of the server: its memory in KiB, current or peak, or its threads.
 fn memory(server: &Server, what: &str) -> Result<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", server.child.id()))?;
     let line = status.lines().find_map(|line| line.strip_prefix(what)).ok_or("the server has ended")?;
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 
-/// Measures the memory of the server, in KiB, until the time is over.
-fn watch(server: &Server, time: Duration) -> Result<Vec<u64>> {
+/// What the server uses at a moment: memory in KiB, threads, and open files, which include connections.
+struct Sample {
+    memory: u64,
+    threads: u64,
+    descriptors: usize,
+}
+
+/// Measures the server until the time is over.
+fn watch(server: &Server, time: Duration) -> Result<Vec<Sample>> {
     let began = Instant::now();
     let mut seen = Vec::new();
     while began.elapsed() < time {
         sleep(Duration::from_millis(500));
-        seen.push(memory(server, "VmRSS:")?);
+        seen.push(Sample {
+            memory: memory(server, "VmRSS:")?,
+            threads: memory(server, "Threads:")?,
+            descriptors: fs::read_dir(format!("/proc/{}/fd", server.child.id()))?.count(),
+        });
     }
     Ok(seen)
 }

@@ -212,10 +212,10 @@ pub(crate) struct ServeArgs {
     #[arg(skip)]
     pub(crate) own_port: Option<u16>,
 
-    /// Admission plugins of kube-apiserver to turn on (repeatable); `default` turns all of these on; needs --objects
+    /// Admission plugins of kube-apiserver to turn on (repeatable); `default` turns on those that kube-apiserver has on; needs --objects
     ///
-    /// Without it, objects need no namespace, no class and no limits. kube-apiserver has these plugins on, and so has
-    /// `kubeshape envtest`.
+    /// Without it, objects need no namespace, no class and no limits. kube-apiserver has these plugins on but
+    /// `NodeRestriction`, and so has `kubeshape envtest`. `default` leaves out `ServiceAccount`, too.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = plugin_parser(), help_heading = ACCESS)]
     pub(crate) enable_admission_plugins: Vec<PluginArg>,
 
@@ -312,7 +312,10 @@ impl ServeArgs {
     /// The admission plugins that are on.
     pub(crate) fn plugins(&self) -> Vec<Plugin> {
         let of = |given: &PluginArg| match given {
-            PluginArg::Default => Plugin::ALL.into_iter().filter(|plugin| *plugin != Plugin::ServiceAccount).collect(),
+            PluginArg::Default => {
+                let is_on = |plugin: &Plugin| plugin.is_default() && *plugin != Plugin::ServiceAccount;
+                Plugin::ALL.into_iter().filter(is_on).collect()
+            }
             PluginArg::One(plugin) => vec![*plugin],
         };
         self.enable_admission_plugins.iter().flat_map(of).collect()

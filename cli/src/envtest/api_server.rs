@@ -114,15 +114,20 @@ impl Line {
 const ALWAYS_ON: [&str; 4] =
     ["MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook"];
 
-/// Returns the admission plugins that are on: those of the real program, but for the ones that a flag turns off.
+/// Returns the admission plugins that are on: those of the real program and those that a flag turns on, but for the ones
+/// that a flag turns off.
 fn plugins(flags: &Flags) -> Vec<PluginArg> {
     let is_known = |name: &str| Plugin::named(name).is_some() || ALWAYS_ON.contains(&name);
     let unknown: Vec<&str> = flags.all("enable-admission-plugins").filter(|name| !is_known(name)).collect();
     if !unknown.is_empty() {
         note(&format!("these admission plugins are not part of kubeshape: {}", unknown.join(", ")));
     }
-    let is_off = |plugin: &Plugin| flags.all("disable-admission-plugins").any(|name| name == plugin.name());
-    Plugin::ALL.into_iter().filter(|plugin| !is_off(plugin)).map(PluginArg::One).collect()
+    let is_named = |flag: &str, plugin: Plugin| flags.all(flag).any(|name| name == plugin.name());
+    let is_on = |plugin: &Plugin| {
+        (plugin.is_default() || is_named("enable-admission-plugins", *plugin))
+            && !is_named("disable-admission-plugins", *plugin)
+    };
+    Plugin::ALL.into_iter().filter(is_on).map(PluginArg::One).collect()
 }
 
 /// Returns how permissions are decided. Without the flag, everyone may do everything, as with the real program.

@@ -15,6 +15,8 @@ const STEP: Duration = Duration::from_millis(500);
 /// An attack starts again after this time.
 const LONGEST: Duration = Duration::from_mins(1);
 
+/// The user of attacks: one with few permissions, if the server has users.
+const WHO: (&str, &str) = ("authorization", "Bearer reader");
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Attacks until the test is over. `number` selects the attack.
 pub(super) fn run(shared: &Shared, number: usize) {
@@ -45,7 +47,9 @@ struct Attack<'s> {
 
 impl Attack<'_> {
     fn one(mut self, number: usize) -> std::io::Result<()> {
-        let plain = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes();
+        let (name, value) = WHO;
+        let head = format!("HTTP/1.1\r\nHost: localhost\r\n{name}: {value}\r\n\r\n");
+        let plain = |path: &str| format!("GET {path} {head}").into_bytes();
         match number % 14 {
             // Sends nothing.
             0 => self.wait(|_| Ok(())),
@@ -86,7 +90,7 @@ impl Attack<'_> {
             // A window that opens byte by byte.
             10 => {
                 self.http2(0)?;
-                self.stream.write_all(&request(1, "/openapi/v2", &[]))?;
+                self.stream.write_all(&request(1, "/openapi/v2", &[WHO]))?;
                 self.repeat(&frame(WINDOW_UPDATE, 0, 1, &1_u32.to_be_bytes()))
             }
             11 => {
@@ -99,7 +103,7 @@ impl Attack<'_> {
                 let mut stream = 1;
                 self.wait_for(Duration::ZERO, |out| {
                     for _ in 0..50 {
-                        out.write_all(&request(stream, "/openapi/v2", &[]))?;
+                        out.write_all(&request(stream, "/openapi/v2", &[WHO]))?;
                         out.write_all(&frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes()))?;
                         stream += 2;
                     }
@@ -124,8 +128,9 @@ impl Attack<'_> {
     /// Opens a hundred streams whose windows allow no response, and sends a PING from time to time.
     fn blocked(&mut self, path: &str, more: &[(&str, &str)]) -> std::io::Result<()> {
         self.http2(0)?;
+        let more = [&[WHO], more].concat();
         for n in 0..100 {
-            self.stream.write_all(&request(n * 2 + 1, path, more))?;
+            self.stream.write_all(&request(n * 2 + 1, path, &more))?;
         }
         self.repeat(&frame(PING, 0, 0, &[0; 8]))
     }

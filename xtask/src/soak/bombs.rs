@@ -117,12 +117,12 @@ pub(super) fn run(shared: &Shared, number: usize) {
 }
 
 fn one(shared: &Shared, number: usize, round: usize) -> Result {
-    let from = hostile(number);
+    let (from, token) = (hostile(number), format!("bomb-{number}"));
+    let mine = Request { token: &token, ..Request::default() };
     let ask = |method: &str, path: &str, media: &str, body: &str| {
-        Request { method, path, media, body, ..Request::default() }.ask(from, shared.address).map(|_| ())
+        Request { method, path, media, body, ..mine }.ask(from, shared.address).map(|_| ())
     };
-    let list =
-        |path: &str, accept: &str| Request { path, accept, ..Request::default() }.ask(from, shared.address).map(|_| ());
+    let list = |path: &str, accept: &str| Request { path, accept, ..mine }.ask(from, shared.address).map(|_| ());
     let large = |path: &str| format!("{path}/large-{}", round % LARGE);
     match number % 13 {
         // Objects that are written and deleted: large ones, ones with many members, and ones with many levels.
@@ -199,7 +199,7 @@ fn one(shared: &Shared, number: usize, round: usize) -> Result {
         // Watches that are not read, and requests whose client disconnects.
         _ => {
             let path = format!("{CONFIG_MAPS}?watch=true");
-            let watch = Request { path: &path, ..Request::default() };
+            let watch = Request { path: &path, ..mine };
             let held: Vec<_> = (0..20).filter_map(|_| watch.send(from, shared.address).ok()).collect();
             sleep(Duration::from_millis(500));
             for _ in 0..10 {

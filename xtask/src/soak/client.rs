@@ -2,6 +2,7 @@
 
 use super::Result;
 use super::report::BOUND;
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 
@@ -33,11 +34,34 @@ pub(super) struct Request<'r> {
     pub(super) accept: &'r str,
     pub(super) media: &'r str,
     pub(super) body: &'r str,
+    /// The token of the user; empty for none. A server without permissions takes any.
+    pub(super) token: &'r str,
+    /// A user to impersonate; empty for none.
+    pub(super) other: &'r str,
+}
+
+/// The token of the administrator.
+pub(super) const ADMIN: &str = "admin";
+
+/// A response.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) code: u16,
+    /// The head and the body.
+    pub(super) text: String,
 }
 
 impl Default for Request<'_> {
     fn default() -> Self {
-        Request { method: "GET", path: "/", accept: "application/json", media: "application/json", body: "" }
+        Request {
+            method: "GET",
+            path: "/",
+            accept: "application/json",
+            media: "application/json",
+            body: "",
+            token: ADMIN,
+            other: "",
+        }
     }
 }
 
@@ -45,11 +69,18 @@ impl Request<'_> {
     /// Sends it on a new connection. Returns the connection.
     pub(super) fn send(&self, from: Ipv4Addr, to: SocketAddr) -> Result<TcpStream> {
         let mut stream = connect(from, to)?;
-        let Request { method, path, accept, media, body } = self;
+        let Request { method, path, accept, media, body, token, other } = self;
         let length = body.len();
+        let mut who = String::new();
+        if !token.is_empty() {
+            let _ = write!(who, "Authorization: Bearer {token}\r\n");
+        }
+        if !other.is_empty() {
+            let _ = write!(who, "Impersonate-User: {other}\r\n");
+        }
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: {accept}\r\n\
-             Content-Type: {media}\r\nContent-Length: {length}\r\n\r\n"
+             {who}Content-Type: {media}\r\nContent-Length: {length}\r\n\r\n"
         );
         stream.write_all(head.as_bytes())?;
         stream.write_all(body.as_bytes())?;
@@ -58,6 +89,11 @@ impl Request<'_> {
 
     /// Sends it, and reads the response to its end. Returns its status code.
     pub(super) fn ask(&self, from: Ipv4Addr, to: SocketAddr) -> Result<u16> {
+        self.answer(from, to).map(|answer| answer.code)
+    }
+
+    /// Sends it, and reads the response to its end.
+    pub(super) fn answer(&self, from: Ipv4Addr, to: SocketAddr) -> Result<Answer> {
         let mut answer = Vec::new();
         self.send(from, to)?.read_to_end(&mut answer)?;
         let head = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").ok_or("no answer")?;
@@ -66,6 +102,7 @@ impl Request<'_> {
         if length.is_some_and(|length| length != answer.len() - head - 4) {
             return Err("the answer is cut off".into());
         }
-        Ok(text.get(9..12).unwrap_or_default().parse()?)
+        let code = text.get(9..12).unwrap_or_default().parse()?;
+        Ok(Answer { code, text: String::from_utf8_lossy(&answer).into_owned() })
     }
 }

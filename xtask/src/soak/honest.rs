@@ -23,7 +23,7 @@ pub(super) fn read(shared: &Shared, n: usize) {
             4 => "/version".to_owned(),
             _ => "/livez".to_owned(),
         };
-        let request = Request { path: &path, ..Request::default() };
+        let request = Request { path: &path, token: "reader", ..Request::default() };
         let shown = if path.starts_with("/openapi/v3/") { "/openapi/v3/…" } else { &path };
         counted(shared, shown, (path == "/livez").then_some(&shared.lively), 200, &request);
         sleep(PAUSE);
@@ -43,9 +43,10 @@ pub(super) fn write(shared: &Shared, n: usize) {
         );
         let patch = r#"{"data":{"more":"text"}}"#;
         let merge = "application/merge-patch+json";
-        let create = Request { method: "POST", path: all, body: &body, ..Request::default() };
-        let change = Request { method: "PATCH", path: &one, body: patch, media: merge, ..Request::default() };
-        let delete = Request { method: "DELETE", path: &one, ..Request::default() };
+        let mine = Request { token: "writer", ..Request::default() };
+        let create = Request { method: "POST", path: all, body: &body, ..mine };
+        let change = Request { method: "PATCH", path: &one, body: patch, media: merge, ..mine };
+        let delete = Request { method: "DELETE", path: &one, ..mine };
         for (request, code) in [(create, 201), (change, 200), (delete, 200)] {
             counted(shared, request.method, Some(&shared.writes), code, &request);
             sleep(PAUSE / 2);

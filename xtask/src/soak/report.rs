@@ -26,6 +26,9 @@ pub(crate) struct Bounds {
     /// The maximum memory in KiB, and the KiB that may stay after the attacks in addition to those before.
     pub(crate) peak: u64,
     pub(crate) left: u64,
+    /// The maximum numbers of threads, and of open files, which include connections.
+    pub(crate) threads: u64,
+    pub(crate) descriptors: usize,
 }
 
 impl Default for Bounds {
@@ -35,6 +38,8 @@ impl Default for Bounds {
             write: Duration::from_secs(1),
             peak: 2 << 20,
             left: 128 << 10,
+            threads: 128,
+            descriptors: 700,
         }
     }
 }
@@ -71,6 +76,12 @@ pub(super) struct Seen {
     pub(super) before: u64,
     pub(super) peak: u64,
     pub(super) after: u64,
+    /// The highest numbers of its threads and open files.
+    pub(super) threads: u64,
+    pub(super) descriptors: usize,
+    /// Number of answers to users with permissions, if there are any, and requests that showed what is hidden.
+    pub(super) checked: Option<usize>,
+    pub(super) leaks: Vec<String>,
     /// How long the server took to stop; `None` if it did not.
     pub(super) stopped: Option<Duration>,
 }
@@ -134,6 +145,11 @@ impl Report {
             seen.peak >> 10,
             seen.after >> 10
         ));
+        lines.extend(seen.checked.map(|count| format!("checked answers      {count}")));
+        for leak in seen.leaks.iter().take(REASONS) {
+            lines.push(format!("  {leak} shows what is hidden"));
+        }
+        lines.push(format!("threads and files    {} and {} at most", seen.threads, seen.descriptors));
         let asked = seen.answered.len() + seen.failures.len();
         let last = |answered: &[Answered]| answered.last().map(|answered| answered.time);
         let livez = [at(&livez, 500), last(&livez)];
@@ -142,7 +158,7 @@ impl Report {
         let before = thirds.iter().rev().skip(1).map(|[.., most]| *most).max();
         let after = thirds.last().map(|[.., most]| *most);
         let flat = before.zip(after).filter(|_| thirds.len() == 3);
-        let targets = vec![
+        let mut targets = vec![
             Target {
                 name: "there were attacks",
                 is_met: seen.attacks > 0,
@@ -191,11 +207,28 @@ impl Report {
                 }),
             },
             Target {
+                name: "threads are bounded",
+                is_met: (1..=bounds.threads).contains(&seen.threads),
+                measured: format!("{} at most", seen.threads),
+            },
+            Target {
+                name: "connections are bounded",
+                is_met: (1..=bounds.descriptors).contains(&seen.descriptors),
+                measured: format!("{} open files at most", seen.descriptors),
+            },
+            Target {
                 name: "the server stops",
                 is_met: seen.stopped.is_some(),
                 measured: seen.stopped.map_or("it does not".to_owned(), |time| format!("after {time:.1?}")),
             },
         ];
+        if let Some(checked) = seen.checked {
+            targets.push(Target {
+                name: "nobody sees what is hidden",
+                is_met: checked > 0 && seen.leaks.is_empty(),
+                measured: format!("{} of {checked} answers show it", seen.leaks.len()),
+            });
+        }
         Report { text: lines.join("\n"), targets }
     }
 
@@ -261,6 +294,10 @@ mod tests {
             after: 100 << 10,
             failures: Vec::new(),
             memory: vec![100 << 10; 90],
+            threads: 20,
+            descriptors: 500,
+            checked: Some(10),
+            leaks: Vec::new(),
             stopped: Some(Duration::from_secs(1)),
         }
     }
@@ -291,12 +328,16 @@ mod tests {
             (Seen { writes: vec![answered(1001)], ..good() }, &["99 % of the writes in time"]),
             (Seen { peak: 3 << 20, ..good() }, &["memory is bounded"]),
             (Seen { after: 300 << 10, ..good() }, &["memory is returned"]),
+            (Seen { threads: 129, ..good() }, &["threads are bounded"]),
+            (Seen { descriptors: 701, ..good() }, &["connections are bounded"]),
+            (Seen { checked: Some(0), ..good() }, &["nobody sees what is hidden"]),
+            (Seen { leaks: vec!["GET /a as b".to_owned()], ..good() }, &["nobody sees what is hidden"]),
             (Seen { stopped: None, ..good() }, &["the server stops"]),
         ] {
             let report = report(seen);
             assert_eq!(report.missed(), missed, "{report}");
         }
-        assert_eq!(report(Seen::default()).missed().len(), 8);
+        assert_eq!(report(Seen::default()).missed().len(), 10);
     }
 
     #[test]

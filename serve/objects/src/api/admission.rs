@@ -219,8 +219,10 @@ impl Call<'_> {
         is_dry_run: bool,
         arena: &'a Bump,
     ) -> Result<(), Status> {
-        if let Some(object) = object {
-            self.plugins_allow(object, old, arena)?;
+        match object {
+            Some(object) => self.plugins_allow(object, old, arena)?,
+            // A deletion has no object that plugins could change.
+            None => self.node_may(operation, None, old, arena)?,
         }
         if let Some(policies) = self.policies() {
             let decide = |request: &Request<'a>, world: World<'_, 'a>| policies.get().validate(request, world, arena);

@@ -111,6 +111,7 @@ impl Call<'_> {
         if options.dry_run {
             changes.clear();
         }
+        let changes = self.with_quotas(changes)?;
         Ok(Outcome::Write(Write { changes, then: Then::List(list.into()), shown, warnings: self.warnings() }))
     }
 

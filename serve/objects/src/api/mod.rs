@@ -594,7 +594,7 @@ struct Call<'c> {
     /// The admission webhooks.
     hooks: FoundHooks,
     /// Changes of quotas that a write makes, too.
-    quotas: RefCell<Vec<Change>>,
+    quotas: RefCell<plugins::Counted>,
 }
 
 impl Call<'_> {
@@ -647,6 +647,14 @@ impl Call<'_> {
                 _ => not_supported(),
             },
             ("" | "status", Verb::Get) => self.get(),
+            (pods::EPHEMERAL, verb) if self.served.is_pod() && self.served.has_subresource(pods::EPHEMERAL) => {
+                match verb {
+                    Verb::Get => self.get(),
+                    Verb::Update => self.update(),
+                    Verb::Patch => self.patch(),
+                    _ => not_supported(),
+                }
+            }
             ("finalize", Verb::Update) if self.served.is_namespace() => self.update(),
             ("" | "status", Verb::Update) if has_name => self.update(),
             ("" | "status", Verb::Patch) if has_name => self.patch(),

@@ -1,23 +1,33 @@
-//! Binding and evicting Pods (upstream: `BindingREST` and `EvictionREST` of `pkg/registry/core/pod`).
+//! Binding and evicting Pods, and their ephemeral containers (upstream: `BindingREST`, `EvictionREST` and
+//! `EphemeralContainersREST` of `pkg/registry/core/pod`).
 
 use super::delete::Options;
+use super::plugins::MIRROR;
 use super::served::Served;
 use super::{Call, Outcome, Then, Write};
 use crate::access::selector_of;
 use crate::options::WriteParameters;
 use crate::status::{Cause, Details, GroupResource, Status};
 use crate::store::{Change, Draft, Key, Stored, Then as Becomes};
+use crate::value::with_meta;
 use crate::{value, wire};
 use kubeshape_policy::Operation;
 use kubeshape_schema::field::{Error, Path};
-use kubeshape_smd::Bump;
+use kubeshape_smd::value::Map;
+use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
+use kubeshape_yaml::go::escape::GoQuoted;
 use serde_json::{Value as Json, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Evictions that the controller of budgets has not confirmed (upstream: `MaxDisruptedPodSize`).
 const MAX_DISRUPTED: usize = 2000;
+/// The subresource of Pods that adds containers to one that runs.
+pub(super) const EPHEMERAL: &str = "ephemeralcontainers";
+/// Its field.
+const EPHEMERAL_FIELD: &str = "ephemeralContainers";
 /// Conditions of Pods.
 const SCHEDULED: &str = "PodScheduled";
 const DISRUPTED: &str = "DisruptionTarget";
@@ -151,6 +161,47 @@ fn count(budget: &mut Json, pod: &str, now: &str) -> Result<(), Status> {
     Ok(())
 }
 
+/// Returns the stored Pod with other ephemeral containers (upstream: `dropNonEphemeralContainerUpdates`).
+pub(super) fn with_ephemeral_containers<'a>(pod: Value<'a>, live: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let containers = pod.get("spec").and_then(|spec| spec.get(EPHEMERAL_FIELD));
+    let spec = live.get("spec").unwrap_or(Value::Map(Map::EMPTY));
+    let spec = value::with(spec, EPHEMERAL_FIELD, containers.filter(|value| !value.is_null()), arena);
+    let metadata = value::metadata(pod);
+    let mut out = value::with(live, "spec", Some(spec), arena);
+    for key in ["managedFields", "resourceVersion"] {
+        out = with_meta(out, key, metadata.get(key), arena);
+    }
+    out
+}
+
+fn ephemeral_containers<'v>(pod: Value<'v>) -> &'v [Value<'v>] {
+    pod.get("spec").and_then(|spec| spec.get(EPHEMERAL_FIELD)?.as_list()).unwrap_or_default()
+}
+
+/// Checks that ephemeral containers are only added (upstream: `ValidatePodEphemeralContainersUpdate`).
+pub(super) fn ephemeral_errors(pod: Value<'_>, live: Value<'_>) -> Vec<Error> {
+    let is_mirror = value::metadata(live).get("annotations").is_some_and(|all| all.get(MIRROR).is_some());
+    if is_mirror {
+        return vec![Error::forbidden(&Path::Base(""), "static pods do not support ephemeral containers", 0)];
+    }
+    let name = |of: &Value<'_>| of.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let new: BTreeMap<String, &Value<'_>> =
+        ephemeral_containers(pod).iter().map(|container| (name(container), container)).collect();
+    let path = Path::Base("spec");
+    let path = path.child(EPHEMERAL_FIELD);
+    let error = |old: &Value<'_>| {
+        let name = name(old);
+        let what = match new.get(&name) {
+            None => "removed",
+            Some(new) if *new != old => "changed",
+            Some(_) => return None,
+        };
+        let name = GoQuoted(&name);
+        Some(Error::forbidden(&path, format!("existing ephemeral containers {name} may not be {what}\n"), 0))
+    };
+    ephemeral_containers(live).iter().filter_map(error).collect()
+}
+
 impl Call<'_> {
     /// Returns the object of a subresource in the body.
     fn sent_to_pod(&self, kind: &str, versions: &[&str]) -> Result<Json, Status> {
@@ -177,6 +228,13 @@ impl Call<'_> {
         Ok(sent)
     }
 
+    /// Checks what a kubelet sends to a subresource.
+    pub(super) fn node_may_send(&self, sent: &Json) -> Result<(), Status> {
+        let (sent, mut tape, arena) = (sent.to_string(), Tape::new(), Bump::new());
+        let object = value::parsed(sent.as_bytes(), &mut tape, &arena).map_err(Status::internal)?;
+        self.node_may(Operation::Create, Some(object), None, &arena)
+    }
+
     /// Judges what is sent to a subresource: its object is not stored.
     pub(super) fn judged(&self, sent: &Json, is_dry_run: bool) -> Result<(), Status> {
         let (sent, mut tape, arena) = (sent.to_string(), Tape::new(), Bump::new());
@@ -189,6 +247,7 @@ impl Call<'_> {
         let shown = self.shown()?;
         let parameters = WriteParameters::read(self.request.query, "CreateOptions", false)?;
         let sent = self.sent_to_pod("Binding", &["v1"])?;
+        self.node_may_send(&sent)?;
         let target = &sent["target"];
         let path = Path::Base("target");
         let mut errors: Vec<String> = Vec::new();
@@ -254,6 +313,7 @@ impl Call<'_> {
         let shown = self.shown()?;
         let parameters = WriteParameters::read(self.request.query, "CreateOptions", false)?;
         let sent = self.sent_to_pod("Eviction", &["policy/v1", "policy/v1beta1"])?;
+        self.node_may_send(&sent)?;
         let mut options = Options::of_json(&sent["deleteOptions"]);
         options.dry_run |= parameters.dry_run;
         self.judged(&sent, options.dry_run)?;
@@ -266,13 +326,20 @@ impl Call<'_> {
             changes.extend(self.budget_for(&pod, &now)?);
         }
         self.has_preconditions(&options, &pod)?;
+        let before = pod.clone();
         set_condition(&mut pod, DISRUPTED, "EvictionByEvictionAPI", "Eviction API: evicting", &now);
+        // Watches see the condition before the Pod goes (upstream: `addConditionAndDeletePod`).
+        if pod != before {
+            let then = Becomes::Stored(draft(self.served, &pod)?);
+            changes.push(Change { key: self.key(), expected: Some(old.revision), then });
+        }
         let (made, mut tape, arena) = (pod.to_string(), Tape::new(), Bump::new());
         let made = value::parsed(made.as_bytes(), &mut tape, &arena).map_err(Status::internal)?;
         changes.extend(self.marked_or_gone(&self.key(), old, made, &options, &arena)?.0);
         if options.dry_run {
             changes.clear();
         }
+        let changes = self.with_quotas(changes)?;
         Ok(Outcome::Write(Write { changes, then: Then::Done(success().into()), shown, warnings: self.warnings() }))
     }
 

@@ -211,6 +211,8 @@ impl Call<'_> {
         if !sent.is_object() || !(sent["spec"].is_object() || sent["spec"].is_null()) {
             return Err(self.unreadable("expected an object with a spec"));
         }
+        // It looks at the audiences that were sent.
+        self.node_may_send(&sent)?;
         let seconds = sent["spec"]["expirationSeconds"].as_i64().unwrap_or(AN_HOUR);
         let wrong = match seconds {
             ..SHORTEST => Some("may not specify a duration less than 10 minutes"),

@@ -90,6 +90,23 @@ pub(crate) enum Then {
     Deleted(Draft),
 }
 
+impl Change {
+    /// Returns whether the object goes.
+    pub(crate) fn is_deletion(&self) -> bool {
+        matches!(self.then, Then::Deleted(_))
+    }
+}
+
+impl Then {
+    /// Returns the JSON of the object afterwards, without its revision. `None` if it is gone.
+    pub(crate) fn text(&self) -> Option<Vec<u8>> {
+        match self {
+            Then::Stored(draft) => Some(draft.with_revision("")),
+            Then::Deleted(_) => None,
+        }
+    }
+}
+
 /// The object changed since the request read it: retry the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the object has been modified")]

@@ -10,6 +10,7 @@ mod created_by_update;
 mod definitions;
 mod hooks;
 mod laws;
+mod nodes;
 mod plugins;
 mod pod_security;
 mod policies;

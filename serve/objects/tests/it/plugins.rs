@@ -1,5 +1,6 @@
 //! Admission plugins: what they change, and whom they refuse, in the server's words.
 
+use kubeshape_objects::access::Identity;
 use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, Documents, Moment, Plugin, Reply, Request};
 use kubeshape_smd::managed::Time;
@@ -13,20 +14,31 @@ const RANGES: &str = "/api/v1/namespaces/default/limitranges";
 
 pub(crate) struct Server {
     api: Api,
-    store: Store,
+    pub(crate) store: Store,
+    /// The user of requests; `None` for the administrator.
+    pub(crate) user: Option<Identity>,
 }
 
 impl Server {
     pub(crate) fn with(plugins: &[Plugin]) -> Server {
         let release = kubeshape_builtin::BuiltInDocuments::newest().api();
-        let groups = ["networking.k8s.io", "node.k8s.io", "scheduling.k8s.io", "storage.k8s.io"];
+        let groups = [
+            "certificates.k8s.io",
+            "coordination.k8s.io",
+            "networking.k8s.io",
+            "node.k8s.io",
+            "policy",
+            "resource.k8s.io",
+            "scheduling.k8s.io",
+            "storage.k8s.io",
+        ];
         let paths = groups.iter().map(|group| format!("apis/{group}/v1")).chain(["api/v1".to_owned()]);
         let documents = paths.map(|path| {
             let document = release.openapi_v3(&path).unwrap().into();
             (path, document)
         });
         let api = Api::default().with_documents(Documents::new(documents)).with_plugins(plugins.iter().copied());
-        Server { api, store: Store::default() }
+        Server { api, store: Store::default(), user: None }
     }
 
     pub(crate) fn send(&mut self, method: &str, path: &str, body: &Value) -> Reply {
@@ -41,7 +53,9 @@ impl Server {
         let second = self.store.revision() % 60;
         let now = Time::parse(&format!("2026-01-02T03:04:{second:02}Z")).unwrap();
         let (body, uid) = (body.to_string(), format!("00000000-0000-4000-8000-{:012}", self.store.revision()));
-        let request = Request { method, path, query, content_type, body: body.as_bytes(), ..Request::default() };
+        let identity = self.user.as_ref();
+        let request =
+            Request { method, path, query, content_type, body: body.as_bytes(), identity, ..Request::default() };
         let moment = Moment { now, uid: &uid, ..Moment::default() };
         self.api.answer(&mut self.store, &request, &moment).unwrap()
     }

@@ -114,3 +114,68 @@ fn updates_of_services_and_claims_count_the_difference() {
     server.create(claims, &claim("b", "512Mi", &json!({})));
     assert_eq!(used(&mut server, "q")["requests.storage"], json!("2560Mi"));
 }
+
+#[test]
+fn what_goes_is_not_counted() {
+    let mut server = Server::with(&[Plugin::ResourceQuota]);
+    let hard = json!({"pods": "3", "count/pods": "3", "requests.cpu": "1"});
+    let none = json!({"pods": "0", "count/pods": "0", "requests.cpu": "0"});
+    quota(&mut server, "q", &json!({"hard": hard}), &none);
+    quota(&mut server, "short", &json!({"hard": {"pods": "3"}, "scopes": ["Terminating"]}), &json!({"pods": "0"}));
+    let half = json!({"cpu": "500m"});
+    server.create(PODS, &with_resources("a", &half));
+    server.create(PODS, &with_resources("b", &half));
+    assert_eq!(used(&mut server, "q"), json!({"pods": "2", "count/pods": "2", "requests.cpu": "1"}));
+    // A dry run deletes nothing.
+    server.send_query("DELETE", &format!("{PODS}/a"), "dryRun=All", &Value::Null);
+    assert_eq!(used(&mut server, "q")["pods"], json!("2"));
+    // A Pod that has ended only counts as an object.
+    server.patch(&format!("{PODS}/a/status"), &json!({"status": {"phase": "Succeeded"}}));
+    assert_eq!(used(&mut server, "q"), json!({"pods": "1", "count/pods": "2", "requests.cpu": "500m"}));
+    server.send("DELETE", &format!("{PODS}/a"), &Value::Null);
+    assert_eq!(used(&mut server, "q"), json!({"pods": "1", "count/pods": "1", "requests.cpu": "500m"}));
+    server.create(PODS, &with_resources("c", &half));
+    // An object with a finalizer counts until it is gone.
+    let finalizers = |list: Value| json!({"metadata": {"finalizers": list}});
+    server.patch(&format!("{PODS}/c"), &finalizers(json!(["example.com/wait"])));
+    server.send("DELETE", &format!("{PODS}/c"), &Value::Null);
+    assert_eq!(used(&mut server, "q")["pods"], json!("2"));
+    server.patch(&format!("{PODS}/c"), &finalizers(Value::Null));
+    assert_eq!(used(&mut server, "q")["pods"], json!("1"));
+    // Scopes of the other quota.
+    server.patch(&format!("{PODS}/b"), &json!({"spec": {"activeDeadlineSeconds": 60}}));
+    assert_eq!(used(&mut server, "short")["pods"], json!("1"));
+    server.create(PODS, &with_resources("d", &half));
+    assert_eq!(server.send("DELETE", PODS, &Value::Null).code, 200);
+    assert_eq!(used(&mut server, "q"), none);
+    assert_eq!(used(&mut server, "short"), json!({"pods": "0"}));
+}
+
+#[test]
+fn evictions_smaller_services_and_deleted_quotas_free_what_they_used() {
+    let mut server = Server::with(&[Plugin::ResourceQuota]);
+    let hard = json!({"pods": "1", "services.nodeports": "2", "resourcequotas": "5"});
+    let counts = json!({"pods": "0", "services.nodeports": "0", "resourcequotas": "1"});
+    quota(&mut server, "q", &json!({"hard": hard}), &counts);
+    server.create(PODS, &pod("a", &json!({})));
+    let eviction = json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "a"}});
+    assert_eq!(server.send("POST", &format!("{PODS}/a/eviction"), &eviction).code, 201);
+    assert_eq!(used(&mut server, "q")["pods"], json!("0"));
+    let services = "/api/v1/namespaces/default/services";
+    let ports = json!([{"name": "a", "port": 1}, {"name": "b", "port": 2}]);
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"},
+        "spec": {"type": "NodePort", "ports": ports}});
+    server.create(services, &service);
+    assert_eq!(used(&mut server, "q")["services.nodeports"], json!("2"));
+    server.patch(&format!("{services}/s"), &json!({"spec": {"type": "ClusterIP"}}));
+    assert_eq!(used(&mut server, "q")["services.nodeports"], json!("0"));
+    // What the status says is not more than what goes: nothing is negative.
+    server.patch(&format!("{QUOTAS}/q/status"), &json!({"status": {"used": {"resourcequotas": "0"}}}));
+    server.create(QUOTAS, &json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "r"}}));
+    server.patch(&format!("{QUOTAS}/q/status"), &json!({"status": {"used": {"resourcequotas": "0"}}}));
+    server.send("DELETE", &format!("{QUOTAS}/r"), &Value::Null);
+    assert_eq!(used(&mut server, "q")["resourcequotas"], json!("0"));
+    // A quota that goes does not come back.
+    assert_eq!(server.send("DELETE", QUOTAS, &Value::Null).code, 200);
+    assert_eq!(server.send("GET", &format!("{QUOTAS}/q"), &Value::Null).code, 404);
+}

@@ -260,3 +260,84 @@ fn nobody_grants_what_he_lacks() {
     server.created(&cluster_roles, &more);
     server.created(&bindings, &bind("second", "secrets"));
 }
+
+#[test]
+fn watches_see_the_condition_before_an_evicted_pod_goes() {
+    let mut server = Server::new();
+    server.pod("a");
+    let before = server.store.revision();
+    server.created(&format!("{PODS}/a/eviction"), &eviction("a"));
+    let watch = |server: &mut Server| {
+        let query = format!("watch=true&resourceVersion={before}");
+        let request = Request { path: PODS, query: &query, ..Request::default() };
+        let reply = server.api.answer(&mut server.store, &request, &Moment::default()).unwrap();
+        let event = |line: &str| {
+            let event: Value = serde_json::from_str(line).unwrap();
+            let conditions = event["object"]["status"]["conditions"].as_array().cloned().unwrap_or_default();
+            let disrupted = conditions.into_iter().find(|condition| condition["type"] == "DisruptionTarget");
+            (event["type"].as_str().unwrap().to_owned(), disrupted.map(|condition| condition["reason"].clone()))
+        };
+        reply.text().lines().map(event).collect::<Vec<_>>()
+    };
+    let reason = Some(json!("EvictionByEvictionAPI"));
+    let expected = [("MODIFIED".to_owned(), reason.clone()), ("DELETED".to_owned(), reason.clone())];
+    assert_eq!(watch(&mut server), expected);
+    // A Pod with a finalizer gets the condition once, and then it is marked.
+    let before = server.store.revision();
+    server.pod("b");
+    server.send("PATCH", &format!("{PODS}/b"), &json!({"metadata": {"finalizers": ["example.com/wait"]}}));
+    let revision = server.store.revision();
+    server.created(&format!("{PODS}/b/eviction"), &eviction("b"));
+    assert_eq!(server.store.revision(), revision + 2);
+    server.created(&format!("{PODS}/b/eviction"), &eviction("b"));
+    assert_eq!(server.store.revision(), revision + 2);
+    // A dry run changes nothing.
+    server.pod("c");
+    let revision = server.store.revision();
+    server.created(&format!("{PODS}/c/eviction?dryRun=All"), &eviction("c"));
+    assert_eq!(server.store.revision(), revision);
+    assert!(before < revision);
+}
+
+#[test]
+fn ephemeral_containers_are_added_to_a_pod_that_runs() {
+    let mut server = Server::new();
+    server.pod("a");
+    let path = format!("{PODS}/a/ephemeralcontainers");
+    let container = |name: &str, image: &str| json!({"name": name, "image": image});
+    let with = |containers: Value| json!({"metadata": {"name": "a"}, "spec": {"ephemeralContainers": containers}});
+    let names = |pod: &Value| {
+        let all = pod["spec"]["ephemeralContainers"].as_array().cloned().unwrap_or_default();
+        all.iter().map(|of| of["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (code, pod) = server.send("GET", &path, &Value::Null);
+    assert_eq!((code, names(&pod)), (200, Vec::new()));
+    let (code, pod) = server.send("PUT", &path, &with(json!([container("x", "i")])));
+    assert_eq!((code, names(&pod)), (200, vec!["x".to_owned()]), "{pod}");
+    // Defaults are set, and nothing else changes.
+    assert_eq!(pod["spec"]["ephemeralContainers"][0]["imagePullPolicy"], json!("Always"));
+    assert_eq!(pod["spec"]["containers"][0]["name"], json!("c"));
+    let sent = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"nodeName": "n",
+        "ephemeralContainers": [container("x", "i"), container("y", "j")]}});
+    let (code, pod) = server.send("PATCH", &path, &sent);
+    assert_eq!((code, names(&pod)), (200, vec!["x".to_owned(), "y".to_owned()]), "{pod}");
+    assert_eq!((&pod["metadata"]["labels"], &pod["spec"]["nodeName"]), (&Value::Null, &Value::Null));
+    for (containers, why) in [
+        (
+            json!([container("x", "i")]),
+            "spec.ephemeralContainers: Forbidden: existing ephemeral containers \"y\" may not be removed\n",
+        ),
+        (
+            json!([container("x", "k"), container("y", "j")]),
+            "spec.ephemeralContainers: Forbidden: existing ephemeral containers \"x\" may not be changed\n",
+        ),
+        (
+            json!([container("x", "i"), container("y", "j"), container("c", "k")]),
+            "spec.ephemeralContainers[2].name: Duplicate value: \"c\"",
+        ),
+    ] {
+        let (code, status) = server.send("PUT", &path, &with(containers));
+        assert_eq!((code, status["message"].as_str().unwrap()), (422, &*format!("Pod \"a\" is invalid: {why}")));
+    }
+    assert_eq!(server.send("POST", &path, &with(json!([]))).0, 405);
+}

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 /// The account of Pods that name none.
 const DEFAULT: &str = "default";
-const MIRROR: &str = "kubernetes.io/config.mirror";
+pub(in crate::api) const MIRROR: &str = "kubernetes.io/config.mirror";
 const ENFORCE_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets";
 const VOLUME: &str = "kube-api-access-";
 const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -119,7 +119,7 @@ fn projections(pod: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     projected.flat_map(|projected| items(projected, &["sources"]).iter().copied())
 }
 
-fn has_secrets(pod: Value<'_>) -> bool {
+pub(super) fn has_secrets(pod: Value<'_>) -> bool {
     let of_volumes = |volume: &Value<'_>| SECRETS_OF_VOLUMES.iter().any(|path| !text(*volume, path).is_empty());
     let containers = ["containers", "initContainers", "ephemeralContainers"];
     let of_container = |container: &Value<'_>| {

@@ -6,19 +6,24 @@
 
 mod accounts;
 mod limits;
+mod nodes;
 mod part;
 mod pods;
 mod quotas;
 mod security;
 mod storage;
 
+pub(super) use accounts::MIRROR;
+pub(super) use quotas::Counted;
 pub use security::pod_security;
 
 use super::Call;
 use super::admission::value_of;
+use super::pods::EPHEMERAL;
 use crate::status::Status;
 use crate::store::Key;
 use crate::value::{meta_text, metadata};
+use kubeshape_policy::Operation;
 use kubeshape_smd::{Bump, Value};
 use std::cmp::Reverse;
 
@@ -31,6 +36,8 @@ pub enum Plugin {
     LimitRanger,
     /// Pods run as a ServiceAccount of their namespace, and mount a volume with its token.
     ServiceAccount,
+    /// Kubelets change only their own Node, and what runs on it.
+    NodeRestriction,
     /// New Nodes have the taint `node.kubernetes.io/not-ready`.
     TaintNodesByCondition,
     /// Labels of namespaces say what Pods may do.
@@ -55,10 +62,11 @@ pub enum Plugin {
 
 impl Plugin {
     /// All plugins, in the order in which a server calls them (upstream: `AllOrderedPlugins`).
-    pub const ALL: [Plugin; 13] = [
+    pub const ALL: [Plugin; 14] = [
         Plugin::NamespaceLifecycle,
         Plugin::LimitRanger,
         Plugin::ServiceAccount,
+        Plugin::NodeRestriction,
         Plugin::TaintNodesByCondition,
         Plugin::PodSecurity,
         Plugin::Priority,
@@ -81,6 +89,11 @@ impl Plugin {
     /// ```
     pub fn named(name: &str) -> Option<Plugin> {
         Plugin::ALL.into_iter().find(|plugin| plugin.name() == name)
+    }
+
+    /// Returns whether the plugin is on without flags (upstream: `DefaultOffAdmissionPlugins`).
+    pub fn is_default(self) -> bool {
+        self != Plugin::NodeRestriction
     }
 
     /// Returns the name that the flags of kube-apiserver use.
@@ -109,8 +122,9 @@ impl Call<'_> {
         old: Option<Value<'v>>,
         arena: &'v Bump,
     ) -> Result<Value<'v>, Status> {
+        let operation = if old.is_some() { Operation::Update } else { Operation::Create };
         if !self.is_plugged() {
-            return Ok(object);
+            return self.node_may(operation, Some(object), old, arena).map(|()| object);
         }
         let is_new = old.is_none();
         let mut object = object;
@@ -118,6 +132,7 @@ impl Call<'_> {
             object = match (plugin, &*self.served.kind) {
                 (Plugin::LimitRanger, "Pod") if is_new => self.with_default_resources(object, arena)?,
                 (Plugin::ServiceAccount, "Pod") if is_new => self.with_account(object, arena)?,
+                (Plugin::NodeRestriction, _) => self.node_may(operation, Some(object), old, arena).map(|()| object)?,
                 (Plugin::TaintNodesByCondition, "Node") if is_new => storage::tainted(object, arena),
                 (Plugin::Priority, "Pod") => match old {
                     None => self.with_priority(object, arena)?,
@@ -142,7 +157,9 @@ impl Call<'_> {
     /// A plugin refuses the request.
     pub(super) fn plugins_allow(&self, object: Value<'_>, old: Option<Value<'_>>, arena: &Bump) -> Result<(), Status> {
         if !self.is_plugged() {
-            return Ok(());
+            // Levels of namespaces are for these containers, too.
+            let is_judged = self.path.subresource == EPHEMERAL && self.has_plugin(Plugin::PodSecurity);
+            return if is_judged { self.is_secure(object, old, arena) } else { Ok(()) };
         }
         for plugin in Plugin::ALL.into_iter().filter(|plugin| self.has_plugin(*plugin)) {
             match (plugin, &*self.served.kind) {
@@ -169,11 +186,9 @@ impl Call<'_> {
 
     /// A refusal (upstream: `admission.NewForbidden`).
     fn forbidden(&self, object: Value<'_>, why: &str) -> Status {
-        let name = match meta_text(object, "name") {
-            "" => meta_text(object, "generateName"),
-            name => name,
-        };
-        Status::forbidden(self.group_resource(), if name.is_empty() { "Unknown" } else { name }, why)
+        let names = [self.path.name, meta_text(object, "name"), meta_text(object, "generateName"), "Unknown"];
+        let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+        Status::forbidden(self.group_resource(), name, why)
     }
 
     /// Returns a stored object without a namespace.

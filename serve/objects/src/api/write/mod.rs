@@ -4,6 +4,7 @@ mod patch;
 
 pub(super) use patch::refused;
 
+use super::pods;
 use super::strategy::Strategy;
 use super::{Call, Outcome, Reply, Then, Verb, Write};
 use crate::options::{FieldValidation, WriteParameters};
@@ -387,7 +388,7 @@ impl Call<'_> {
         self.store.has_room(&change).map_err(|full| Status::internal(full.to_string()))?;
         if !dry_run && unchanged.is_none() {
             // The first one is that of the response.
-            let changes = std::iter::once(change).chain(self.quotas.take()).collect();
+            let changes = self.with_quotas(vec![change])?;
             return Ok(Outcome::Write(Write { changes, then, shown, warnings: self.warnings() }));
         }
         let object = match (unchanged, old) {
@@ -506,6 +507,13 @@ impl Call<'_> {
             let mut checked = strategy.validate_status_update(object, live, self.moment.stop);
             let may = |error: &Error| !CHANGES_OF_APPROVAL.iter().any(|start| error.detail.starts_with(start));
             checked.errors.retain(may);
+            (object, checked)
+        } else if self.path.subresource == pods::EPHEMERAL {
+            let object = pods::with_ephemeral_containers(object, live, arena);
+            let object = strategy.prepare_update(object, live, assigned, arena);
+            // Updates of Pods may not change these containers; here, nothing else changes.
+            let mut checked = strategy.validate_update(object, object, self.moment.stop);
+            checked.errors.extend(pods::ephemeral_errors(object, live));
             (object, checked)
         } else if is_status {
             let object = strategy.prepare_status_update(object, live, assigned, arena);

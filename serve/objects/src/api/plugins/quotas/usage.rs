@@ -72,6 +72,12 @@ pub(super) fn subtract(a: &Resources, b: &Resources) -> Resources {
     a.iter().filter_map(difference).collect()
 }
 
+/// Returns what is left of a sum; it is not negative.
+pub(super) fn without(sum: &Quantity, less: &Quantity) -> Quantity {
+    let rest = sum.add(less, true).ok().filter(|rest| rest.sign() >= 0);
+    rest.or_else(|| Quantity::parse("0").ok()).unwrap_or_else(|| sum.clone())
+}
+
 /// Returns numbers of objects.
 fn counted<'n>(all: impl IntoIterator<Item = (&'n str, usize)>) -> Resources {
     let quantity = |(name, count): (&str, usize)| Some((name.to_owned(), Quantity::parse(&count.to_string()).ok()?));
