@@ -452,3 +452,19 @@ fn older_releases_know_one_verb_of_impersonation() {
     let message = "requested [{Group  dev    }] without impersonating a user";
     assert_eq!((code, &status["message"]), (400, &json!(message)));
 }
+
+#[test]
+fn kubelets_are_restricted_if_the_flag_names_the_plugin() {
+    let node = |name: &str| json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}});
+    let kubelet = |server: &Server| server.authority.user("system:node:mine", &["system:nodes"], 4000);
+    let server = Server::start_with(&["--enable-admission-plugins=NodeRestriction,PodSecurity"]);
+    assert_eq!(
+        server.refused(&kubelet(&server), "POST", "/api/v1/nodes", &node("other")),
+        r#"nodes "other" is forbidden: node "mine" is not allowed to modify node "other""#
+    );
+    assert_eq!(server.send(&kubelet(&server), "POST", "/api/v1/nodes", &node("mine")).0, 201);
+    for flags in [&[][..], &["--enable-admission-plugins=NodeRestriction", "--disable-admission-plugins=NodeRestriction"]] {
+        let server = Server::start_with(flags);
+        assert_eq!(server.send(&kubelet(&server), "POST", "/api/v1/nodes", &node("other")).0, 201);
+    }
+}

@@ -169,8 +169,9 @@ impl Client<'_> {
             self.asked(&Request { path, other, ..deputy }, 403, false);
         }
         self.asked(&Request { path: &hidden, other: "keeper", ..reader }, 403, false);
-        for token in ["", "nobody", "keeper2"] {
-            self.asked(&Request { path: &hidden, token, ..Request::default() }, 401, false);
+        // Without a token, a client is `system:anonymous`.
+        for (token, code) in [("", 403), ("nobody", 401), ("keeper2", 401)] {
+            self.asked(&Request { path: &hidden, token, ..Request::default() }, code, false);
         }
         self.escalate();
         self.toggle(&hidden, form);

@@ -268,7 +268,7 @@ fn kubelets_get_tokens_for_the_pods_of_their_node() {
     let mut server = server();
     server.user = None;
     let audience = json!({"serviceAccountToken": {"path": "t", "audience": "vault"}});
-    let spec = json!({"nodeName": "mine", "volumes": [
+    let spec = json!({"nodeName": "mine", "serviceAccountName": "a", "volumes": [
         {"name": "t", "projected": {"sources": [audience]}},
         {"name": "c", "csi": {"driver": "csi.example.com"}},
     ]});

@@ -321,7 +321,7 @@ fn ephemeral_containers_are_added_to_a_pod_that_runs() {
         "ephemeralContainers": [container("x", "i"), container("y", "j")]}});
     let (code, pod) = server.send("PATCH", &path, &sent);
     assert_eq!((code, names(&pod)), (200, vec!["x".to_owned(), "y".to_owned()]), "{pod}");
-    assert_eq!((&pod["metadata"]["labels"], &pod["spec"]["nodeName"]), (&Value::Null, &Value::Null));
+    assert_eq!((&pod["metadata"]["labels"], &pod["spec"]["nodeName"]), (&json!({"app": "x"}), &Value::Null));
     for (containers, why) in [
         (
             json!([container("x", "i")]),
