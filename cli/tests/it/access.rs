@@ -463,7 +463,9 @@ fn kubelets_are_restricted_if_the_flag_names_the_plugin() {
         r#"nodes "other" is forbidden: node "mine" is not allowed to modify node "other""#
     );
     assert_eq!(server.send(&kubelet(&server), "POST", "/api/v1/nodes", &node("mine")).0, 201);
-    for flags in [&[][..], &["--enable-admission-plugins=NodeRestriction", "--disable-admission-plugins=NodeRestriction"]] {
+    for flags in
+        [&[][..], &["--enable-admission-plugins=NodeRestriction", "--disable-admission-plugins=NodeRestriction"]]
+    {
         let server = Server::start_with(flags);
         assert_eq!(server.send(&kubelet(&server), "POST", "/api/v1/nodes", &node("other")).0, 201);
     }
