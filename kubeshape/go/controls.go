@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"testing"
 	"time"
 )
 
@@ -20,6 +21,41 @@ func (s *Server) Snapshot(ctx context.Context) (Snapshot, error) {
 	}
 	err := s.control(ctx, http.MethodPost, "snapshot", nil, &kept)
 	return kept.Snapshot, err
+}
+
+// AtStart is the state with which the server or the world began. It is always kept.
+const AtStart Snapshot = 0
+
+// World makes a world that ends when the test ends: the objects of a kept state, or without one those with which the
+// server began, at a port of their own in the same process. Nothing that happens in a world affects another one or the
+// server. Cases that run at the same time have one each. The test fails if there is no world.
+func (s *Server) World(t testing.TB, from ...Snapshot) *Server {
+	t.Helper()
+	world, err := s.NewWorld(t.Context(), from...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = world.Stop() })
+	return world
+}
+
+// NewWorld makes a world as World does. Call Stop at the end. A world cannot make others.
+func (s *Server) NewWorld(ctx context.Context, from ...Snapshot) (*Server, error) {
+	begin := AtStart
+	if len(from) > 1 {
+		return nil, fmt.Errorf("a world begins with one state: found %d", len(from))
+	}
+	if len(from) == 1 {
+		begin = from[0]
+	}
+	var made struct {
+		World string `json:"world"`
+		URL   string `json:"url"`
+	}
+	if err := s.control(ctx, http.MethodPost, "worlds", map[string]Snapshot{"snapshot": begin}, &made); err != nil {
+		return nil, err
+	}
+	return &Server{url: made.URL, of: s, world: made.World, log: s.log}, nil
 }
 
 // Restore returns to a kept state: what was created since is deleted, and what was changed or deleted is back, with new

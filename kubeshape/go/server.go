@@ -58,9 +58,12 @@ type Options struct {
 	Timeout time.Duration
 }
 
-// Server is a running server.
+// Server is a running server, or a world of one.
 type Server struct {
-	url     string
+	url string
+	// of is the server of a world, and world its name.
+	of      *Server
+	world   string
 	folder  string
 	command *exec.Cmd
 	log     *tail
@@ -203,10 +206,17 @@ func (s *Server) Config() *rest.Config { return &rest.Config{Host: s.url, QPS: -
 // Log returns the end of what the server logged.
 func (s *Server) Log() string { return s.log.String() }
 
-// Stop ends the server, and deletes its temporary files. Further calls do nothing.
+// Stop ends the server with its worlds, and deletes its temporary files. For a world, it ends the world. Further calls
+// do nothing.
 func (s *Server) Stop() error {
 	var failed error
 	s.once.Do(func() {
+		if s.of != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), grace)
+			defer cancel()
+			failed = s.of.control(ctx, http.MethodDelete, "worlds/"+s.world, nil, nil)
+			return
+		}
 		if s.command != nil {
 			_ = s.command.Process.Signal(os.Interrupt)
 			select {

@@ -106,6 +106,79 @@ func TestObjects(t *testing.T) {
 	}
 }
 
+func TestWorlds(t *testing.T) {
+	server := kubeshape.New(t, kubeshape.Options{Definitions: []string{write(t, definition)}, ManualClock: true})
+	of := func(t *testing.T, server *kubeshape.Server) dynamic.ResourceInterface {
+		t.Helper()
+		client, err := dynamic.NewForConfig(server.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return client.Resource(widgets).Namespace("default")
+	}
+	names := func(t *testing.T, server *kubeshape.Server) string {
+		t.Helper()
+		list, err := of(t, server).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, item := range list.Items {
+			names = append(names, item.GetName())
+		}
+		return strings.Join(names, " ")
+	}
+	if _, err := of(t, server).Create(t.Context(), widget("prepared", 1), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	prepared, err := server.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("cases", func(t *testing.T) {
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				world := server.World(t, prepared)
+				if _, err := of(t, world).Create(t.Context(), widget("z"+name, 2), metav1.CreateOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				if err := world.Advance(t.Context(), time.Hour); err != nil {
+					t.Fatal(err)
+				}
+				if got := names(t, world); got != "prepared z"+name {
+					t.Fatalf("found %q", got)
+				}
+				if err := world.Restore(t.Context(), kubeshape.AtStart); err != nil {
+					t.Fatal(err)
+				}
+				if got := names(t, world); got != "prepared" {
+					t.Fatalf("found %q", got)
+				}
+			})
+		}
+	})
+	if got := names(t, server); got != "prepared" {
+		t.Fatalf("found %q", got)
+	}
+	world, err := server.NewWorld(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, world); got != "" {
+		t.Fatalf("found %q", got)
+	}
+	if err := world.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := of(t, world).List(t.Context(), metav1.ListOptions{}); err == nil {
+		t.Fatal("a world answers after its end")
+	}
+	if _, err := server.NewWorld(t.Context(), 99); err == nil || !strings.Contains(err.Error(), "there is no snapshot 99") {
+		t.Fatalf("expected no snapshot: %v", err)
+	}
+}
+
 func TestWrongStarts(t *testing.T) {
 	cases := map[string]struct {
 		options  kubeshape.Options
@@ -135,5 +208,28 @@ func TestClockOfTheSystem(t *testing.T) {
 	err := server.Advance(context.Background(), time.Second)
 	if err == nil || !strings.Contains(err.Error(), "--clock manual") {
 		t.Fatalf("expected an error that says what to do: %v", err)
+	}
+}
+
+// TestGuide checks that the example in the guide is the one that runs here.
+func TestGuide(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/envtest.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	definition, err := os.ReadFile("crds/widgets.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(guide), "```yaml\n"+string(definition)+"```") {
+		t.Fatal("docs/envtest.md does not have crds/widgets.yaml")
+	}
+	text := strings.Replace(string(example), "package kubeshape_test", "package widgets_test", 1)
+	if !strings.Contains(string(guide), "```go\n"+text+"```") {
+		t.Fatal("docs/envtest.md does not have the example of example_test.go")
 	}
 }

@@ -8,10 +8,10 @@ use kubeshape_input::Finding;
 pub(super) const RESERVE: usize = 64;
 
 /// Raises the soft limit on open files to the hard limit. Returns the number of connections that this allows, at most
-/// `wanted`.
-pub(super) fn connections(wanted: usize) -> usize {
+/// `wanted`, when some descriptors are for other listening sockets.
+pub(super) fn connections(wanted: usize, sockets: usize) -> usize {
     let Some(limit) = raised() else { return wanted };
-    let room = room(limit);
+    let room = room(limit, sockets);
     if room < wanted {
         tracing::info!(
             "the system allows {limit} open files, so at most {room} connections are served; raise it with `ulimit -n`"
@@ -21,8 +21,8 @@ pub(super) fn connections(wanted: usize) -> usize {
 }
 
 /// Returns the number of connections that a limit allows. If the limit is small, a quarter of it is for connections.
-fn room(limit: usize) -> usize {
-    limit.saturating_sub(RESERVE).max(limit / 4).max(1)
+fn room(limit: usize, sockets: usize) -> usize {
+    limit.saturating_sub(RESERVE + sockets).max(limit / 4).max(1)
 }
 
 /// Raises the limit on open files as far as possible, and returns it. Returns `None` if there is no limit.
@@ -63,8 +63,9 @@ mod tests {
     #[test]
     fn some_descriptors_are_reserved_for_files() {
         for (limit, expected) in [(1, 1), (40, 10), (64, 16), (200, 136), (1024, 960), (20_000, 19_936)] {
-            assert_eq!(room(limit), expected, "{limit}");
+            assert_eq!(room(limit, 0), expected, "{limit}");
         }
+        assert_eq!(room(20_000, 256), 19_680);
     }
 
     #[cfg(unix)]

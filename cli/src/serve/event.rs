@@ -1,7 +1,7 @@
 //! Events from the watcher, signals and aggregated servers.
 
 use super::inputs::Places;
-use kubeshape_server::RemoteState;
+use kubeshape_server::{Branched, RemoteState};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +18,8 @@ pub(super) enum Event {
     Reload,
     /// Clients changed CustomResourceDefinitions of these names.
     Definitions(Vec<Arc<str>>),
+    /// A client makes a world.
+    Branched(Branched),
     /// The state of an aggregated server changed.
     Remote(Box<RemoteState>),
     /// The server stops.

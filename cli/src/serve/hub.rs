@@ -10,7 +10,7 @@ use super::{descriptors, finding};
 use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Levels;
 use kubeshape_server::{
-    Applied, Change, Definition, Features, Live, Metrics, Quality, Readiness, Reason, RemoteState, Store,
+    Applied, Branched, Change, Definition, Features, Live, Metrics, Quality, Readiness, Reason, RemoteState, Store,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -59,7 +59,21 @@ pub(super) struct Hub {
     pub(super) given: BTreeSet<Arc<str>>,
     /// The objects that are served. `None` if only schemas are served.
     pub(super) resources: Option<Resources>,
+    /// The documents of the last worlds.
+    pub(super) branches: Branches,
 }
+
+/// Documents for worlds, until what is published changes.
+#[derive(Default)]
+pub(super) struct Branches {
+    /// Those that are published now.
+    current: Option<Arc<Store>>,
+    /// Those of states with other definitions, by their numbers.
+    others: BTreeMap<u64, Arc<Store>>,
+}
+
+/// The number of states whose documents are kept for further worlds.
+const BRANCHES: usize = 4;
 
 /// A file that was emptied or removed, but whose last content is still served.
 #[derive(Debug)]
@@ -90,6 +104,10 @@ struct Burst {
     remotes: Vec<RemoteState>,
     /// The names of definitions that clients changed.
     definitions: BTreeSet<Arc<str>>,
+    /// How often there were such names.
+    reports: u64,
+    /// Worlds that clients make.
+    branched: Vec<Branched>,
     stop: bool,
 }
 
@@ -99,7 +117,11 @@ impl Burst {
             Event::Files => self.files = true,
             Event::Rescan => self.everything = true,
             Event::Reload => (self.everything, self.secrets) = (true, true),
-            Event::Definitions(names) => self.definitions.extend(names),
+            Event::Definitions(names) => {
+                self.definitions.extend(names);
+                self.reports += 1;
+            }
+            Event::Branched(branched) => self.branched.push(branched),
             Event::Remote(state) => self.remotes.push(*state),
             Event::Stop => self.stop = true,
         }
@@ -148,6 +170,10 @@ impl Hub {
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if !burst.definitions.is_empty() {
+                // Those that came meanwhile are published together.
+                burst.take_in(events);
             }
             if burst.files && last.is_none_or(|last| last.elapsed() >= QUIET) {
                 self.early(&mut burst, events);
@@ -225,8 +251,33 @@ impl Hub {
         }
     }
 
+    /// Answers a client that makes a world with the documents that it begins with.
+    fn branch(&mut self, branched: Branched) {
+        let Some(resources) = &self.resources else { return };
+        if let Some(known) = self.branches.others.get(&branched.state) {
+            return branched.answer(Arc::clone(known));
+        }
+        let changes = resources.differences(&branched.objects);
+        let current = self.branches.current.get_or_insert_with(|| Arc::new(self.store.clone()));
+        if changes.is_empty() {
+            return branched.answer(Arc::clone(current));
+        }
+        let mut other = Store::clone(current);
+        other.define(changes, SystemTime::now());
+        let other = Arc::new(other);
+        if self.branches.others.len() >= BRANCHES {
+            self.branches.others.pop_first();
+        }
+        self.branches.others.insert(branched.state, Arc::clone(&other));
+        branched.answer(other);
+    }
+
     fn take(&mut self, burst: Burst) {
         self.publish_definitions(burst.definitions);
+        if let Some(resources) = &self.resources {
+            resources.objects().published(burst.reports);
+        }
+        burst.branched.into_iter().for_each(|branched| self.branch(branched));
         for state in burst.remotes {
             let began = Instant::now();
             tracing::debug!(server = &*state.name, "an aggregated server publishes something else");
@@ -380,10 +431,11 @@ impl Hub {
     }
 
     /// Serves the current snapshot of the store.
-    fn publish(&self, applied: &Applied, began: Instant, remote: bool) {
+    fn publish(&mut self, applied: &Applied, began: Instant, remote: bool) {
         if !applied.changed {
             return;
         }
+        self.branches = Branches::default();
         let snapshot = self.store.snapshot();
         let made = began.elapsed();
         // They are made together, so the individual times are not known.

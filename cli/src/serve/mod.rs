@@ -34,8 +34,8 @@ use kubeshape_schema::Level;
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator, Profiles};
 use kubeshape_server::http::Http;
 use kubeshape_server::{
-    AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, LoopbackHooks, ManualClock, Metrics, Readiness, Server,
-    Snapshot, Store, StoreOptions, Tags,
+    AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, LoopbackHooks, MAX_WORLDS, ManualClock, Metrics, Readiness,
+    Server, Snapshot, Store, StoreOptions, Tags, Worlds,
 };
 use log::Log;
 use plan::Plan;
@@ -105,6 +105,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         levels: setup.levels(&args.levels),
         given: std::collections::BTreeSet::new(),
         resources: None,
+        branches: hub::Branches::default(),
     };
     let runtime = Builder::new_multi_thread().enable_all().thread_stack_size(crate::convert::STACK).build()?;
     if args.has_objects() {
@@ -167,6 +168,11 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     }
     // Before the first request, because the answer of `/readyz` says that everything is served.
     hub.publish_kept();
+    if args.has_extensions()
+        && let Some(resources) = &hub.resources
+    {
+        resources.objects().keep_start();
+    }
 
     let sizes = Arc::clone(&live);
     let of_log = log.measure();
@@ -179,6 +185,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     let is_secure = hub.secrets.tls().is_some();
     warn(&listeners, is_secure, hub.secrets.authenticator().is_some());
     let objects = hub.resources.as_ref().map(|resources| Arc::clone(resources.objects()));
+    let makes_worlds = args.has_extensions() && objects.is_some() && address.is_some();
     let endpoints = Endpoints {
         live,
         extensions: args.has_extensions(),
@@ -192,12 +199,13 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         pages: args.has_extensions().then(|| Arc::new(explorer::pages())),
     };
     let limits = Limits {
-        connections: descriptors::connections(args.max_connections as usize),
+        connections: descriptors::connections(args.max_connections as usize, if makes_worlds { MAX_WORLDS } else { 0 }),
         rate: args.max_rate,
         grace: args.shutdown_grace,
         ..Limits::default()
     };
-    let mut server = Server::new(Http::with_limits(endpoints, &limits))
+    let http = Http::with_limits(endpoints, &limits);
+    let mut server = Server::new(http.clone())
         .limits(limits)
         .metrics(Arc::clone(&metrics))
         .allowed_hosts(allowed_hosts(args, &listeners));
@@ -212,6 +220,16 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     }
     if let Some(tls) = hub.secrets.tls() {
         server = server.tls(tls.clone());
+    }
+    let to_hub = events.clone();
+    let worlds = address.filter(|_| makes_worlds).and_then(|address| {
+        Worlds::new(&server, address, move |branched| {
+            // If the hub has ended, the server is stopping.
+            let _ = to_hub.send(Event::Branched(branched));
+        })
+    });
+    if let Some(worlds) = &worlds {
+        http.make_worlds(Arc::clone(worlds));
     }
     for server in plan.aggregate.iter().filter(|server| server.sends_token_in_clear()) {
         tracing::warn!(
@@ -231,9 +249,20 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         listeners.iter().map(|listener| report::clean::lines(&ready(listener, is_secure)).into_owned()).collect(),
     )?;
     let ended = runtime.block_on(async {
-        let (stopping, stopped) = tokio::sync::oneshot::channel::<()>();
-        let (abandoning, abandoned) = tokio::sync::oneshot::channel::<()>();
-        let serving = server.run(listeners, async { _ = stopped.await }, async { _ = abandoned.await });
+        let (stopping, stopped) = tokio::sync::watch::channel(());
+        let (abandoning, abandoned) = tokio::sync::watch::channel(());
+        // Waits until the sender is dropped.
+        let end = |mut sender: tokio::sync::watch::Receiver<()>| async move { while sender.changed().await.is_ok() {} };
+        let serving = async {
+            let serving = server.run(listeners, end(stopped.clone()), end(abandoned.clone()));
+            let of_worlds = async {
+                if let Some(worlds) = &worlds {
+                    end(stopped).await;
+                    worlds.stop(end(abandoned)).await;
+                }
+            };
+            tokio::join!(serving, of_worlds).0
+        };
         let signalled = async {
             signals.stop(&events).await;
             readiness.set(SHUTDOWN, Some("the server stops"));

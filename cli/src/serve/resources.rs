@@ -10,7 +10,7 @@ use kubeshape_input::{Code, Document, Finding, Limits};
 use kubeshape_lifecycle::entries;
 use kubeshape_objects::access::{Authorization, system_objects};
 use kubeshape_objects::store::{self, Store};
-use kubeshape_objects::{Advisor, Api, Documents, Plugin, Status};
+use kubeshape_objects::{Advisor, Api, DEFINITIONS as DEFINITIONS_OF_STORE, Documents, Plugin, Status};
 use kubeshape_registry::{Location, Object, Registry, Release, Settings};
 use kubeshape_server::{
     Change, Definition, Leaf, LoopbackHooks, ManualClock, Objects, Readiness, ServiceAccounts, Snapshot, Unkept,
@@ -211,6 +211,21 @@ impl Resources {
             None => Definition::Gone,
         };
         names.into_iter().map(|name| (Arc::clone(&name), current(&name))).collect()
+    }
+
+    /// Returns what a server publishes for other objects than the current ones instead.
+    pub(super) fn differences(&self, objects: &Store) -> Vec<(Arc<str>, Definition)> {
+        let current = self.objects.store();
+        let key: Arc<str> = DEFINITIONS_OF_STORE.into();
+        let in_one = |store: &Store| -> BTreeMap<Arc<str>, u64> {
+            store.list(&key, "", "").map(|(key, object)| (Arc::from(key.name()), object.revision)).collect()
+        };
+        let (now, then) = (in_one(&current), in_one(objects));
+        let gone = now.keys().filter(|name| !then.contains_key(*name)).map(|name| (Arc::clone(name), Definition::Gone));
+        let other = then.iter().filter(|(name, revision)| now.get(*name) != Some(revision));
+        let api = self.objects.api();
+        let other = other.filter_map(|(name, _)| Some((Arc::clone(name), api.definition(objects, name)?)));
+        gone.chain(other.map(|(name, text)| (name, Definition::Given(text)))).collect()
     }
 
     /// Reads the initial objects. Returns what is wrong with them.

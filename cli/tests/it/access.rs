@@ -135,6 +135,11 @@ impl Server {
 
     /// Sends a request. Returns the code and the body, if it is JSON.
     fn send(&self, who: &Who, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        self.send_to(self.port, who, method, path, body)
+    }
+
+    /// Returns the same for the port of a world.
+    fn send_to(&self, port: u16, who: &Who, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
         let config = config.expect("versions").with_root_certificates(Arc::clone(&self.roots));
@@ -148,7 +153,7 @@ impl Server {
         };
         let name = ServerName::try_from("localhost").expect("a name");
         let session = ClientConnection::new(Arc::new(config), name).expect("a session");
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
+        let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
         let mut stream = StreamOwned::new(session, stream);
         let text = if body.is_null() { String::new() } else { body.to_string() };
         let kind = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
@@ -469,4 +474,59 @@ fn kubelets_are_restricted_if_the_flag_names_the_plugin() {
         let server = Server::start_with(flags);
         assert_eq!(server.send(&kubelet(&server), "POST", "/api/v1/nodes", &node("other")).0, 201);
     }
+}
+
+#[test]
+fn worlds_have_the_users_of_the_server_and_roles_of_their_own() {
+    let server = Server::start(&["--kubeshape-extensions=true"]);
+    let (admin, jane, tom) = (server.admin(), server.jane(), Who::token("s3cret"));
+    // Who may make one.
+    let path = "/kubeshape/worlds";
+    let why = "forbidden: User \"jane\" cannot post path \"/kubeshape/worlds\"";
+    assert_eq!(server.refused(&jane, "POST", path, &Value::Null), why);
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    server.create(accounts, &json!({"metadata": {"name": "robot"}}));
+    let tokens = format!("{accounts}/robot/token");
+    let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}});
+    let token_of = |answer: (u16, Value)| {
+        assert_eq!(answer.0, 201, "{}", answer.1);
+        Who::token(answer.1["status"]["token"].as_str().expect("a token"))
+    };
+    let robot = token_of(server.send(&admin, "POST", &tokens, &request));
+    let (code, kept) = server.send(&admin, "POST", "/kubeshape/snapshot", &Value::Null);
+    assert_eq!(code, 200, "{kept}");
+    let world = || {
+        let (code, made) = server.send(&admin, "POST", path, &kept);
+        assert_eq!(code, 200, "{made}");
+        let url = made["url"].as_str().and_then(|url| url.strip_prefix("https://127.0.0.1:")).expect("an address");
+        url.parse::<u16>().expect("a port")
+    };
+    let (one, other) = (world(), world());
+    let at =
+        |port: u16, who: &Who, method: &str, path: &str, body: &Value| server.send_to(port, who, method, path, body);
+    for port in [one, other] {
+        // Certificates, tokens of the file, tokens of accounts, and nobody.
+        for (who, name) in [(&jane, "jane"), (&tom, "tom"), (&robot, "system:serviceaccount:default:robot")] {
+            let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
+            let (code, reviewed) = at(port, who, "POST", REVIEWS, &review);
+            assert_eq!((code, &reviewed["status"]["userInfo"]["username"]), (201, &json!(name)), "{reviewed}");
+        }
+        assert_eq!(at(port, &Who::token("wrong"), "GET", MAPS, &Value::Null).0, 401);
+        assert_eq!(at(port, &jane, "GET", MAPS, &Value::Null).0, 403);
+    }
+    // Roles are compiled once for each revision: those of another world have the same revisions.
+    for (port, resource) in [(one, "configmaps"), (other, "secrets")] {
+        let (code, made) = at(port, &admin, "POST", ROLES, &role("Role", "r", &[rule(&["list"], "", &[resource])]));
+        assert_eq!(code, 201, "{made}");
+        let (code, made) = at(port, &admin, "POST", BINDINGS, &binding("RoleBinding", "r", "Role", "r"));
+        assert_eq!(code, 201, "{made}");
+    }
+    let secrets = "/api/v1/namespaces/default/secrets";
+    let codes = |port: u16| [MAPS, secrets].map(|path| at(port, &jane, "GET", path, &Value::Null).0);
+    assert_eq!([codes(server.port), codes(one), codes(other)], [[403, 403], [200, 403], [403, 200]]);
+    // A token is valid in a world as long as its account exists there.
+    assert_eq!(at(one, &admin, "DELETE", &format!("{accounts}/robot"), &Value::Null).0, 200);
+    let identity = |port: u16| at(port, &robot, "GET", "/version", &Value::Null).0;
+    assert_eq!([identity(server.port), identity(one), identity(other)], [200, 401, 200]);
+    token_of(at(other, &admin, "POST", &tokens, &request));
 }

@@ -56,6 +56,7 @@ mod serve_kubectl;
 mod serve_lifecycle;
 mod serve_names;
 mod serve_reviews;
+mod serve_worlds;
 mod serve_write_back;
 mod show;
 mod stream;

@@ -174,12 +174,12 @@ impl Server {
     }
 
     #[cfg(unix)]
-    fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let done = std::process::Command::new("kill").args([name, &self.child.id().to_string()]).status();
         assert!(done.expect("kill").success());
     }
 
-    fn ended(mut self) -> Option<i32> {
+    pub(crate) fn ended(mut self) -> Option<i32> {
         let began = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().expect("a status") {

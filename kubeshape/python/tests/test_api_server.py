@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kubeshape.testing import ApiServer
+from kubeshape.testing import ApiServer, World
 
 WIDGET: dict[str, Any] = {
     "apiVersion": "example.com/v1",
@@ -131,3 +135,67 @@ def test_snapshots_and_the_clock() -> None:
             server.restore(9)
     with ApiServer() as server, pytest.raises(RuntimeError, match="--clock manual"):
         server.advance(1)
+
+
+def names(of: ApiServer | World) -> list[str]:
+    with urllib.request.urlopen(of.url + "/api/v1/namespaces/default/configmaps") as answer:
+        return [item["metadata"]["name"] for item in json.load(answer)["items"]]
+
+
+def create(of: ApiServer | World, name: str) -> None:
+    body = json.dumps({"metadata": {"name": name}}).encode()
+    target = of.url + "/api/v1/namespaces/default/configmaps"
+    headers = {"Content-Type": "application/json"}
+    urllib.request.urlopen(urllib.request.Request(target, data=body, headers=headers)).close()
+
+
+def test_worlds_are_independent() -> None:
+    with ApiServer(manual_clock=True) as server:
+        create(server, "prepared")
+        state = server.snapshot()
+        with server.world(state) as one, server.world() as other:
+            create(one, "a")
+            one.advance(90)
+            assert (names(server), names(one), names(other)) == (["prepared"], ["a", "prepared"], [])
+            assert (one.now() - server.now()).total_seconds() == 90
+            own = one.snapshot()
+            one.restore(0)
+            assert names(one) == ["prepared"]
+            with pytest.raises(RuntimeError, match=f"there is no snapshot {own}"):
+                other.restore(own)
+            kubeconfig = one.kubeconfig
+            assert one.url in kubeconfig.read_text()
+        assert not kubeconfig.exists()
+        with pytest.raises(urllib.error.URLError):
+            names(one)
+        one.stop()
+        with pytest.raises(RuntimeError, match="there is no snapshot 99"):
+            server.world(99)
+
+
+def test_many_cases_at_the_same_time() -> None:
+    with ApiServer() as server, ThreadPoolExecutor(16) as threads:
+
+        def case(number: int) -> list[str]:
+            with server.world() as world:
+                create(world, f"c{number}")
+                return names(world)
+
+        assert list(threads.map(case, range(64))) == [[f"c{number}"] for number in range(64)]
+        assert names(server) == []
+
+
+def test_the_fixture_of_worlds(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import urllib.request\n"
+        "urls = set()\n"
+        "def check(api_world):\n"
+        "    assert api_world.url not in urls\n"
+        "    urls.add(api_world.url)\n"
+        "    urllib.request.urlopen(api_world.url + '/api/v1').close()\n"
+        "def test_one(api_world):\n    check(api_world)\n"
+        "def test_other(api_world):\n    check(api_world)\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert "2 passed" in ran.stdout, ran.stdout + ran.stderr

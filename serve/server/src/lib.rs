@@ -23,6 +23,7 @@ mod snapshot;
 mod state;
 pub mod store;
 mod webhooks;
+mod worlds;
 
 pub use auth::{AllowedHosts, Authenticator, Cors, CorsError, KeyError, ServiceAccounts, TokenError, Tokens};
 pub use body::Tags;
@@ -41,3 +42,4 @@ pub use snapshot::{Discovery, LazyV2, Leaf, Live, Snapshot, Upstream};
 pub use state::{Endpoints, Readiness};
 pub use store::{Applied, BaseDocuments, BaseError, Change, Definition, Index, Quality, Reason, Store, StoreOptions};
 pub use webhooks::{LoopbackHooks, WebhookClient};
+pub use worlds::{Branched, MAX_WORLDS, Worlds};

@@ -8,11 +8,12 @@ use crate::http::work;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use kubeshape_objects::accept::Form;
-use kubeshape_objects::store::Store;
-use kubeshape_objects::{Api, DEFINITIONS, Moment, Outcome, Reply, Request, Status, Todo, Watch, Write};
+use kubeshape_objects::store::{Limits, Store};
+use kubeshape_objects::{Api, DEFINITIONS, Moment, Outcome, Reply, Request, Signer, Status, Todo, Watch, Write};
 use kubeshape_registry::{Now, Object, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::watch;
@@ -31,6 +32,9 @@ const PORTION: usize = 250;
 /// When the collector tries again after changes could not be stored.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// How long a request for documents waits until changed definitions are in them.
+const PUBLISHING: Duration = Duration::from_secs(5);
+
 /// Receives the names of definitions that clients changed.
 type Listener = Box<dyn Fn(Vec<Arc<str>>) + Send + Sync>;
 
@@ -38,6 +42,10 @@ type Listener = Box<dyn Fn(Vec<Arc<str>>) + Send + Sync>;
 const MAX_STATES: usize = 100;
 /// The maximum number of bytes of the objects in all kept states. Objects that several states share are counted in each.
 const MAX_STATE_BYTES: usize = 1 << 30;
+/// The maximum number of bytes of the objects at the start, for them to be kept as the state 0.
+const MAX_START_BYTES: usize = 256 << 20;
+/// Bytes of the history of objects that share a pool.
+const POOLED_HISTORY: usize = 8 << 20;
 
 /// A clock that stops until it is moved.
 ///
@@ -76,11 +84,77 @@ impl ManualClock {
     }
 }
 
+/// A state of the objects, with the resources that were served then.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    api: Arc<Api>,
+    /// The objects, without their history.
+    pub(crate) store: Arc<Store>,
+}
+
 /// States of the objects that clients can return to.
 #[derive(Debug, Default)]
 struct States {
-    last: u64,
-    kept: BTreeMap<u64, Arc<Store>>,
+    /// The number of the last one. Branches share it, so that a number names one state of one of them.
+    last: Arc<AtomicU64>,
+    /// The state 0.
+    start: Option<State>,
+    kept: BTreeMap<u64, State>,
+}
+
+impl States {
+    fn bytes(&self) -> usize {
+        self.kept.values().map(|state| state.store.bytes_of_objects()).sum()
+    }
+
+    fn get(&self, number: u64) -> Option<&State> {
+        if number == 0 { self.start.as_ref() } else { self.kept.get(&number) }
+    }
+}
+
+/// The memory of several sets of objects.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    most: usize,
+    used: Mutex<usize>,
+}
+
+impl Pool {
+    /// Creates a limit for all of them together, in bytes.
+    pub(crate) fn new(most: usize) -> Arc<Pool> {
+        Arc::new(Pool { most, used: Mutex::default() })
+    }
+}
+
+/// The memory of one set of objects in a pool. It is free again when this is dropped.
+#[derive(Debug)]
+struct PoolShare {
+    pool: Arc<Pool>,
+    own: Mutex<usize>,
+}
+
+impl PoolShare {
+    fn new(pool: &Arc<Pool>) -> PoolShare {
+        PoolShare { pool: Arc::clone(pool), own: Mutex::default() }
+    }
+
+    /// Changes the bytes. Returns whether they fit; if they do not, nothing changes unless it is `forced`.
+    fn set(&self, bytes: usize, forced: bool) -> bool {
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.pool.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let after = (*used - *own).saturating_add(bytes);
+        let fits = after <= self.pool.most;
+        if fits || forced {
+            (*own, *used) = (bytes, after);
+        }
+        fits
+    }
+}
+
+impl Drop for PoolShare {
+    fn drop(&mut self) {
+        self.set(0, true);
+    }
 }
 
 /// The clock.
@@ -126,10 +200,16 @@ pub struct Objects {
     /// Locked while the store is exchanged. Its value is the revision up to which definitions are settled.
     writing: Mutex<u64>,
     definitions_listener: OnceLock<Listener>,
+    /// How often the listener was called.
+    reported: AtomicU64,
+    /// How many of these calls have led to what is published.
+    published: watch::Sender<u64>,
     clock: Clock,
     /// The clock, if clients can move it.
     manual: Option<Arc<ManualClock>>,
     states: Mutex<States>,
+    /// The memory of the objects, if it is limited together with that of others.
+    share: Option<PoolShare>,
     /// The keeper of the objects, if any.
     keeper: Option<Arc<dyn Keeper>>,
     /// What is left to do after deletions.
@@ -171,9 +251,12 @@ impl Objects {
             store: ArcSwap::from_pointee(store),
             writing: Mutex::new(settled),
             definitions_listener: OnceLock::new(),
+            reported: AtomicU64::new(0),
+            published: watch::channel(0).0,
             clock: Arc::new(SystemTime::now),
             manual: None,
             states: Mutex::default(),
+            share: None,
             keeper: None,
             left: Mutex::default(),
             were_kept: false,
@@ -226,18 +309,66 @@ impl Objects {
         self.manual.as_deref()
     }
 
+    fn states(&self) -> MutexGuard<'_, States> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the current objects and resources as a state. No change is halfway done in it.
+    fn state(&self, _writing: &MutexGuard<'_, u64>) -> State {
+        State { api: self.api(), store: Arc::new(self.store.load().without_history()) }
+    }
+
+    /// Keeps the current objects as the state 0, that of the start. They are not kept if they are too large. Without
+    /// this, there is no such state.
+    pub fn keep_start(&self) {
+        let state = self.state(&self.lock());
+        self.states().start = Some(state).filter(|state| state.store.bytes_of_objects() <= MAX_START_BYTES);
+    }
+
     /// Keeps the current objects, and returns the number of the state. If there are too many, or if they have too many
     /// bytes, the oldest are dropped.
     pub fn keep_state(&self) -> u64 {
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        states.last += 1;
-        let last = states.last;
-        states.kept.insert(last, self.store());
-        let bytes = |kept: &BTreeMap<u64, Arc<Store>>| kept.values().map(|store| store.bytes()).sum::<usize>();
-        while states.kept.len() > 1 && (states.kept.len() > MAX_STATES || bytes(&states.kept) > MAX_STATE_BYTES) {
+        let writing = self.lock();
+        let state = self.state(&writing);
+        let now = state.store.bytes_of_objects();
+        let mut states = self.states();
+        let last = states.last.fetch_add(1, Relaxed) + 1;
+        states.kept.insert(last, state);
+        loop {
+            let (count, bytes) = (states.kept.len(), states.bytes());
+            let fits = self.share.as_ref().is_none_or(|share| share.set(now + bytes, count == 1));
+            if count == 1 || (count <= MAX_STATES && bytes <= MAX_STATE_BYTES && fits) {
+                return last;
+            }
             states.kept.pop_first();
         }
-        last
+    }
+
+    /// Returns a kept state.
+    pub(crate) fn kept_state(&self, number: u64) -> Option<State> {
+        self.states().get(number).cloned()
+    }
+
+    /// Returns objects that begin with a state of these, and change on their own: with a clock and states of their own.
+    /// They are not kept beyond the process. `None` if the pool has no room for them.
+    pub(crate) fn branch(&self, state: &State, signer: Option<Arc<dyn Signer>>, pool: &Arc<Pool>) -> Option<Objects> {
+        let share = PoolShare::new(pool);
+        if !share.set(state.store.bytes_of_objects(), false) {
+            return None;
+        }
+        let api = state.api.for_another_store();
+        let api = match signer {
+            Some(signer) => api.with_signer(signer),
+            None => api,
+        };
+        let limits = Limits { history: POOLED_HISTORY, ..Limits::default() };
+        let store = Store::clone(&state.store).with_limits(limits);
+        let states = States { last: Arc::clone(&self.states().last), start: Some(state.clone()), ..States::default() };
+        let objects = Objects { states: Mutex::new(states), share: Some(share), ..Objects::new(api, store) };
+        Some(match &self.manual {
+            Some(clock) => objects.with_manual_clock(Arc::new(ManualClock::new(clock.now()))),
+            None => objects.with_clock(Arc::clone(&self.clock)),
+        })
     }
 
     /// Returns to a kept state: watches see what changes. Returns the revision afterwards; `None` if there is no such
@@ -246,17 +377,15 @@ impl Objects {
     /// # Errors
     /// The changes cannot be stored. Then nothing changes.
     pub fn return_to_state(self: &Arc<Self>, number: u64) -> Result<Option<u64>, Unkept> {
-        let states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(earlier) = states.kept.get(&number).cloned() else { return Ok(None) };
-        drop(states);
+        let Some(earlier) = self.kept_state(number) else { return Ok(None) };
         let mut writing = self.lock();
         let mut store = Store::clone(&self.store.load());
-        store.return_to(&earlier);
+        store.return_to(&earlier.store);
         let (before, mut todo) = (*writing, Todo::default());
         let changed = self.finish(&mut writing, store, before, self.now(), (&mut todo, FIRST_PORTION))?;
         let revision = self.store.load().revision();
-        drop(writing);
         self.notify_definitions(changed);
+        drop(writing);
         if !todo.is_done() {
             self.collect_later(todo);
         }
@@ -278,8 +407,9 @@ impl Objects {
         }
     }
 
-    /// Calls this with the names of definitions that clients created, changed or deleted. Only the first call has an
-    /// effect.
+    /// Calls this with the names of definitions that clients created, changed or deleted. It must not wait, because no
+    /// other request writes meanwhile. Requests for discovery and OpenAPI wait until [`published`](Self::published) has
+    /// counted its calls. Only the first listener has an effect.
     pub fn on_definitions(&self, listener: impl Fn(Vec<Arc<str>>) + Send + Sync + 'static) {
         let _ = self.definitions_listener.set(Box::new(listener));
     }
@@ -388,16 +518,37 @@ impl Objects {
         }
         changed.extend(self.settle(&api, &mut store, &mut writing, now));
         let mut refused = self.exchange(store, refused);
-        drop(writing);
         self.notify_definitions(changed);
+        drop(writing);
         refused.sort_by_key(|(at, _)| *at);
         refused
     }
 
+    /// Reports definitions that changed, while the store is locked: a state that is kept has only changes that were
+    /// reported.
     fn notify_definitions(&self, changed: Vec<Arc<str>>) {
         if let (Some(listener), false) = (self.definitions_listener.get(), changed.is_empty()) {
+            self.reported.fetch_add(1, Relaxed);
             listener(changed);
         }
+    }
+
+    /// Says that what the listener got in this many further calls is published.
+    pub fn published(&self, calls: u64) {
+        self.published.send_modify(|published| *published += calls);
+    }
+
+    /// Returns whether definitions have changed and are not published yet.
+    pub(crate) fn is_publishing(&self) -> bool {
+        *self.published.borrow() < self.reported.load(Relaxed)
+    }
+
+    /// Waits until the definitions that have changed until now are published, but not for long.
+    pub(crate) async fn publishing(&self) {
+        let reported = self.reported.load(Relaxed);
+        let mut published = self.published.subscribe();
+        let done = published.wait_for(|published| *published >= reported);
+        let _ = tokio::time::timeout(PUBLISHING, done).await;
     }
 
     /// Ends all watches.
@@ -472,8 +623,8 @@ impl Objects {
                 return Reply::new(status.code, Form::Json, status.to_json());
             }
         };
-        drop(writing);
         self.notify_definitions(changed);
+        drop(writing);
         if !todo.is_done() {
             self.collect_later(todo);
         }
@@ -534,10 +685,12 @@ impl Objects {
         let store = Store::clone(&self.store.load());
         let before = store.revision();
         let finished = self.finish(&mut writing, store, before, now, (&mut rest, PORTION));
+        if let Ok(changed) = &finished {
+            self.notify_definitions(changed.clone());
+        }
         drop(writing);
         match finished {
-            Ok(changed) => {
-                self.notify_definitions(changed);
+            Ok(_) => {
                 if !rest.is_done() {
                     left().todo.push_back(rest);
                 }
@@ -555,7 +708,15 @@ impl Objects {
 
     /// Stores the changes, and shows them to readers.
     fn swap(&self, store: Store, origin: Origin) -> Result<(), Unkept> {
-        let before = self.store.load().revision();
+        let now = self.store.load_full();
+        let before = now.revision();
+        if let Some(share) = &self.share {
+            // What takes no more room than before is always possible.
+            let forced = store.bytes_of_objects() <= now.bytes_of_objects();
+            if !share.set(store.bytes_of_objects() + self.states().bytes(), forced) && !forced {
+                return Err(Unkept(format!("all worlds together have more than {} bytes of objects", share.pool.most)));
+            }
+        }
         if let Some(keeper) = self.keeper.as_ref().filter(|_| store.revision() != before) {
             keeper.keep(&store, before, origin)?;
         }

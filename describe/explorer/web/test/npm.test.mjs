@@ -27,7 +27,7 @@ const kubeshape = (...options) => new Promise((resolve) =>
 
 test("the archive has the files that it needs, and no others", async () => {
   const names = (await readdir(join(folder, "node_modules/kubeshape"))).sort();
-  assert.deepEqual(names, ["LICENSE", "README.md", "glue.js", "index.d.ts", "index.js", "kubeshape.js", "kubeshape.wasm.gz", "package.json"]);
+  assert.deepEqual(names, ["LICENSE", "README.md", "glue.js", "index.d.ts", "index.js", "kubeshape.js", "kubeshape.wasm.gz", "package.json", "testing.d.ts", "testing.js"]);
 });
 
 test("the package has the version of the crates", async () => {

@@ -1,6 +1,7 @@
 """An API server for tests of programs that talk to one.
 
-The server is `kubeshape serve --objects` in a process of its own. With pytest, the fixture `api_server` is one for each test.
+The server is `kubeshape serve --objects` in a process of its own. With pytest, the fixture `api_server` is one for each test,
+and the fixture `api_world` a world of one server.
 """
 
 from __future__ import annotations
@@ -20,12 +21,70 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-__all__ = ["ApiServer"]
+__all__ = ["ApiServer", "World"]
 
 _READY = "serving on "
 
 
-class ApiServer:
+class _Objects:
+    """What a server and its worlds have in common."""
+
+    url: str
+    """The address: `http://127.0.0.1:40123`."""
+    kubeconfig: Path
+    """A file for clients. It exists as long as the server or the world."""
+
+    def config(self) -> dict[str, object]:
+        """Returns the kubeconfig as a dict."""
+        return {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "kubeshape", "cluster": {"server": self.url}}],
+            "users": [{"name": "kubeshape", "user": {}}],
+            "contexts": [
+                {
+                    "name": "kubeshape",
+                    "context": {"cluster": "kubeshape", "user": "kubeshape", "namespace": "default"},
+                }
+            ],
+            "current-context": "kubeshape",
+        }
+
+    def snapshot(self) -> int:
+        """Keeps the current objects. Returns the number of the state, for `restore`."""
+        return int(self._control("snapshot", {})["snapshot"])
+
+    def restore(self, snapshot: int) -> None:
+        """Returns to a state: what was created since is deleted, and what was changed or deleted is back.
+
+        The state 0 is the one with which the server or the world began.
+        """
+        self._control("restore", {"snapshot": snapshot})
+
+    def now(self) -> datetime:
+        """Returns the time of a manual clock."""
+        return datetime.fromisoformat(self._control("clock", None)["now"].replace("Z", "+00:00"))
+
+    def advance(self, seconds: float) -> None:
+        """Moves a manual clock."""
+        self._control("clock", {"advanceSeconds": seconds})
+
+    def _control(
+        self, name: str, body: dict[str, float] | None, method: str | None = None
+    ) -> dict[str, Any]:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}/kubeshape/{name}", data=data, method=method)
+        try:
+            with urllib.request.urlopen(request) as answer:
+                made: dict[str, Any] = json.load(answer)
+                return made
+        except urllib.error.HTTPError as error:
+            with error:
+                reason = json.loads(error.read()).get("message", "")
+            raise RuntimeError(f"{name} of the server: {reason}") from None
+
+
+class ApiServer(_Objects):
     """An API server with CustomResourceDefinitions and objects. It is a context manager.
 
     >>> import urllib.request
@@ -34,11 +93,6 @@ class ApiServer:
     ...         answer.status
     200
     """
-
-    url: str
-    """The address: `http://127.0.0.1:40123`."""
-    kubeconfig: Path
-    """A file for clients. It exists as long as the server runs."""
 
     def __init__(
         self,
@@ -102,49 +156,17 @@ class ApiServer:
                 reason = error.read().decode()
             raise RuntimeError(f"kubeshape serve does not serve everything:\n{self.log()}{reason}") from None
 
-    def config(self) -> dict[str, object]:
-        """Returns the kubeconfig as a dict."""
-        return {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "kubeshape", "cluster": {"server": self.url}}],
-            "users": [{"name": "kubeshape", "user": {}}],
-            "contexts": [
-                {
-                    "name": "kubeshape",
-                    "context": {"cluster": "kubeshape", "user": "kubeshape", "namespace": "default"},
-                }
-            ],
-            "current-context": "kubeshape",
-        }
+    def world(self, snapshot: int = 0) -> World:
+        """Makes a world: the objects of a kept state, or without one those with which the server began.
 
-    def snapshot(self) -> int:
-        """Keeps the current objects. Returns the number of the state, for `restore`."""
-        return int(self._control("snapshot", {})["snapshot"])
+        A world is at a port of its own in the same process. Nothing that happens in it affects another one or the
+        server, so cases that run at the same time have one each.
 
-    def restore(self, snapshot: int) -> None:
-        """Returns to a state: what was created since is deleted, and what was changed or deleted is back."""
-        self._control("restore", {"snapshot": snapshot})
-
-    def now(self) -> datetime:
-        """Returns the time of a manual clock."""
-        return datetime.fromisoformat(self._control("clock", None)["now"].replace("Z", "+00:00"))
-
-    def advance(self, seconds: float) -> None:
-        """Moves a manual clock."""
-        self._control("clock", {"advanceSeconds": seconds})
-
-    def _control(self, name: str, body: dict[str, float] | None) -> dict[str, Any]:
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"{self.url}/kubeshape/{name}", data=data)
-        try:
-            with urllib.request.urlopen(request) as answer:
-                made: dict[str, Any] = json.load(answer)
-                return made
-        except urllib.error.HTTPError as error:
-            with error:
-                reason = json.loads(error.read()).get("message", "")
-            raise RuntimeError(f"{name} of the server: {reason}") from None
+        >>> with ApiServer() as server, server.world() as world:
+        ...     world.url != server.url
+        True
+        """
+        return World(self, snapshot)
 
     def log(self) -> str:
         """Returns what the server has logged."""
@@ -152,7 +174,7 @@ class ApiServer:
         return Path(self._log.name).read_text(encoding="utf-8")
 
     def stop(self) -> None:
-        """Stops the server."""
+        """Stops the server, and ends its worlds."""
         process = self._process
         if process.poll() is None:
             # Clients may keep their connections.
@@ -168,6 +190,36 @@ class ApiServer:
         self._folder.cleanup()
 
     def __enter__(self) -> ApiServer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+class World(_Objects):
+    """Objects of their own in the process of a server. It is a context manager. `ApiServer.world` makes one."""
+
+    name: str
+    """The name: `w1`."""
+
+    def __init__(self, server: ApiServer, snapshot: int = 0) -> None:
+        """Makes a world of a server that begins with a kept state."""
+        made = server._control("worlds", {"snapshot": snapshot})
+        self._server: ApiServer | None = server
+        self.name, self.url = made["world"], made["url"]
+        self.kubeconfig = server.kubeconfig.with_name(f"kubeconfig-{self.name}")
+        self.kubeconfig.write_text(json.dumps(self.config()), encoding="utf-8")
+
+    def stop(self) -> None:
+        """Ends the world. Further calls do nothing."""
+        server, self._server = self._server, None
+        if server is not None and server._process.poll() is None:
+            self.kubeconfig.unlink(missing_ok=True)
+            server._control(f"worlds/{self.name}", None, "DELETE")
+
+    def __enter__(self) -> World:
         return self
 
     def __exit__(

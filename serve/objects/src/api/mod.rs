@@ -308,6 +308,19 @@ impl Api {
         Api { hooks: Some(hooks), mutating, validating: gate("validatingwebhookconfigurations"), ..self }
     }
 
+    /// Returns the same resources for another store. What is compiled of the objects of a store, such as policies,
+    /// webhooks and roles, is found by revisions, which are not unique beyond it.
+    #[must_use]
+    pub fn for_another_store(&self) -> Api {
+        Api {
+            gate: Arc::default(),
+            roles: Arc::default(),
+            mutating: Arc::new(self.mutating.of_another_store()),
+            validating: Arc::new(self.validating.of_another_store()),
+            ..self.clone()
+        }
+    }
+
     /// Returns whether webhooks are called.
     pub fn calls_hooks(&self) -> bool {
         self.hooks.is_some()

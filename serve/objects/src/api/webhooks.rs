@@ -115,6 +115,11 @@ impl HookGate {
         HookGate { id: format!("{GROUP}/v1 {resource}").into(), compiled: Mutex::default() }
     }
 
+    /// Returns one for the webhooks of another store.
+    pub(super) fn of_another_store(&self) -> HookGate {
+        HookGate { id: Arc::clone(&self.id), compiled: Mutex::default() }
+    }
+
     /// The webhooks of a store; `None` if there are none.
     fn hooks(&self, store: &Store, api: &Api) -> Option<Arc<Configured>> {
         let stored = || store.list(&self.id, "", "");

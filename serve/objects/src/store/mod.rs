@@ -244,9 +244,39 @@ impl Store {
         store
     }
 
+    /// Returns the same objects at the same revision, without the history.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_objects::store::Store;
+    ///
+    /// let mut store = Store::default();
+    /// store.advance(7);
+    /// let without = store.without_history();
+    /// assert_eq!((without.revision(), without.forgotten()), (7, 7));
+    /// ```
+    #[must_use]
+    pub fn without_history(&self) -> Store {
+        let history = Vector::new();
+        Store { history, history_bytes: 0, forgotten: self.revision, ..self.clone() }
+    }
+
     /// The last revision whose change is not in the history.
     pub fn forgotten(&self) -> u64 {
         self.forgotten
+    }
+
+    /// Sets other limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Store {
+        let mut store = Store { limits, ..self };
+        store.forget();
+        store
+    }
+
+    /// Returns the bytes of the objects.
+    pub fn bytes_of_objects(&self) -> usize {
+        self.bytes
     }
 
     /// Returns the bytes of the objects and of the history.

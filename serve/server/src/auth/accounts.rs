@@ -69,6 +69,7 @@ static ALGORITHMS: [Algorithm; 3] = [
 ];
 
 /// A key that verifies tokens.
+#[derive(Clone)]
 struct Key {
     /// `kid` of the header: the hash of the key (upstream: `keyIDFromPublicKey`).
     id: String,
@@ -163,6 +164,17 @@ impl ServiceAccounts {
             }
         }
         Err(unusable("there is no private key in PEM format in it"))
+    }
+
+    /// Returns the same keys for other objects.
+    pub(crate) fn for_other_objects(&self) -> ServiceAccounts {
+        ServiceAccounts {
+            issuer: self.issuer.clone(),
+            audiences: self.audiences.clone(),
+            signing: self.signing.clone(),
+            keys: self.keys.clone(),
+            objects: OnceLock::new(),
+        }
     }
 
     /// Reads accounts from these objects, and the time from their clock. Only the first call has an effect.

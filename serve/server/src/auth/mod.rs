@@ -218,6 +218,12 @@ impl Authenticator {
         Authenticator { accounts: Some(accounts), ..self }
     }
 
+    /// Returns the same tokens, also after they are replaced, for the accounts of other objects, and these accounts.
+    pub(crate) fn for_other_objects(&self) -> (Authenticator, Option<Arc<ServiceAccounts>>) {
+        let accounts = self.accounts.as_ref().map(|accounts| Arc::new(accounts.for_other_objects()));
+        (Authenticator { accounts: accounts.clone(), ..self.clone() }, accounts)
+    }
+
     /// Admits requests without credentials as `system:anonymous` (`--anonymous-auth`).
     #[must_use]
     pub fn with_anonymous(self, anonymous: bool) -> Authenticator {

@@ -35,6 +35,7 @@ use crate::limit::Limits;
 use crate::objects::Objects;
 use crate::snapshot::{LazyV2, Leaf, Snapshot};
 use crate::state::Endpoints;
+use crate::worlds::Worlds;
 use arc_swap::ArcSwapOption;
 use axum::Router;
 use axum::body::Body;
@@ -52,7 +53,7 @@ use route::Route;
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use work::Workshop;
@@ -84,6 +85,8 @@ struct Shared {
     merged: Arc<Merged>,
     work: Arc<Workshop>,
     bodies: Bodies,
+    /// The worlds that clients make; none if they cannot.
+    worlds: OnceLock<Arc<Worlds>>,
 }
 
 /// A request whose response is computed later.
@@ -129,12 +132,30 @@ impl Http {
 
     /// Creates the endpoints with their state. Only the limits of body sizes and of work are used.
     pub fn with_limits(endpoints: Endpoints, limits: &Limits) -> Http {
+        Http::of(endpoints, Arc::new(Workshop::new(limits.work)), Bodies::new(limits))
+    }
+
+    fn of(endpoints: Endpoints, work: Arc<Workshop>, bodies: Bodies) -> Http {
         let newest = Features { aggregated_v2beta1: endpoints.extensions, ..Features::default() };
         let features = endpoints.emulation.map_or(newest, |emulation| emulation.features);
         let (printed, merged) = (ArcSwapOption::empty(), Arc::default());
-        let work = Arc::new(Workshop::new(limits.work));
-        let bodies = Bodies::new(limits);
-        Http { shared: Arc::new(Shared { endpoints, features, printed, merged, work, bodies }) }
+        let worlds = OnceLock::new();
+        Http { shared: Arc::new(Shared { endpoints, features, printed, merged, work, bodies, worlds }) }
+    }
+
+    /// Returns other endpoints. Both have their work and the limits of bodies together.
+    pub(crate) fn sibling(&self, endpoints: Endpoints) -> Http {
+        Http::of(endpoints, Arc::clone(&self.shared.work), self.shared.bodies.clone())
+    }
+
+    /// Returns the state of the endpoints.
+    pub(crate) fn endpoints(&self) -> &Endpoints {
+        &self.shared.endpoints
+    }
+
+    /// Lets clients make worlds, with extensions only. Only the first call has an effect.
+    pub fn make_worlds(&self, worlds: Arc<Worlds>) {
+        let _ = self.shared.worlds.set(worlds);
     }
 }
 
@@ -440,14 +461,34 @@ where
             if let (Some(control), Some(objects)) = (control, &shared.endpoints.objects) {
                 let query = uri.query().unwrap_or_default();
                 let parts = OwnedParts::of(&shared.parts(&request, query, true));
-                let bodies = shared.bodies.clone();
-                let answer = controls::answer(control, Arc::clone(objects), request, parts, bodies);
+                let of = controls::Controlled {
+                    objects: Arc::clone(objects),
+                    worlds: shared.worlds.get().cloned(),
+                    bodies: shared.bodies.clone(),
+                };
+                let answer = controls::answer(control, of, request, parts);
                 let shared = Arc::clone(shared);
                 let record = Record { shared, began, audit, method, uri: uri.clone(), endpoint: "control" };
                 return ResponseFuture(Waiting::Later(Box::pin(answer), Some(record)));
             }
-            let snapshot = shared.endpoints.live.current();
-            (shared.answer(request, &snapshot, &route), route.endpoint())
+            // Who has created a definition finds it there.
+            let waits =
+                shared.endpoints.objects.as_ref().filter(|objects| objects.is_publishing() && route.is_published());
+            let answer = if let Some(objects) = waits {
+                let (objects, shared, path) = (Arc::clone(objects), Arc::clone(shared), path.clone().into_owned());
+                Answer::Later(Box::pin(async move {
+                    objects.publishing().await;
+                    let snapshot = shared.endpoints.live.current();
+                    let answer = shared.answer(request, &snapshot, &Route::of(&path));
+                    match answer {
+                        Answer::Now(response) => response,
+                        Answer::Later(answer) => answer.await,
+                    }
+                }))
+            } else {
+                shared.answer(request, &shared.endpoints.live.current(), &route)
+            };
+            (answer, route.endpoint())
         } else {
             // Go's server passes such a target to no handler.
             let parts = shared.parts(&request, "", true);

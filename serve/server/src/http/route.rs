@@ -125,6 +125,25 @@ impl<'p> Route<'p> {
         Route::below_groups(path).unwrap_or(Route::Unknown(path))
     }
 
+    /// Returns whether the response depends on the definitions that are published.
+    pub(crate) fn is_published(&self) -> bool {
+        match self {
+            Route::Root
+            | Route::OpenApiV2
+            | Route::OpenApiV3Index
+            | Route::OpenApiV3(_)
+            | Route::Core
+            | Route::CoreVersion(_)
+            | Route::BelowCore(_)
+            | Route::Groups
+            | Route::GroupsListed
+            | Route::Group(..)
+            | Route::GroupVersion(..)
+            | Route::BelowGroup(..) => true,
+            Route::Version | Route::Health(..) | Route::Metrics | Route::Explorer(_) | Route::Unknown(_) => false,
+        }
+    }
+
     fn below_groups(path: &'p str) -> Option<Route<'p>> {
         let start = path.trim_start_matches('/');
         let leading = path.len() - start.len();

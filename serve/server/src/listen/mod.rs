@@ -63,6 +63,31 @@ pub struct Server<S> {
     guard: Guard,
     tls: Option<Tls>,
     metrics: Arc<Metrics>,
+    room: Room,
+}
+
+/// What servers of one process have together.
+#[derive(Clone, Debug)]
+struct Room {
+    /// One for each connection.
+    permits: Arc<Semaphore>,
+    connections: Arc<OpenConnections>,
+    rate: Option<Arc<Rate>>,
+}
+
+impl Room {
+    fn new(limits: &Limits) -> Room {
+        Room {
+            permits: Arc::new(Semaphore::new(count(limits))),
+            connections: Arc::default(),
+            rate: limits.rate.map(|rate| Arc::new(Rate::new(rate))),
+        }
+    }
+}
+
+/// The maximum number of connections.
+fn count(limits: &Limits) -> usize {
+    limits.connections.clamp(1, (u32::MAX as usize).min(Semaphore::MAX_PERMITS))
 }
 
 /// How a server ended.
@@ -75,9 +100,11 @@ pub struct Ended {
 impl<S: Endpoint> Server<S> {
     /// Creates a server for `endpoint` without authentication and TLS, and with default limits.
     pub fn new(endpoint: S) -> Self {
+        let limits = Limits::default();
         Server {
             endpoint,
-            limits: Limits::default(),
+            room: Room::new(&limits),
+            limits,
             authenticator: None,
             has_open_pages: false,
             guard: Guard::default(),
@@ -89,7 +116,42 @@ impl<S: Endpoint> Server<S> {
     /// Sets the limits.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
-        Server { limits, ..self }
+        Server { room: Room::new(&limits), limits, ..self }
+    }
+
+    /// Returns a server for another endpoint with the same settings. Both have their connections and the rate of their
+    /// requests together.
+    pub(crate) fn sibling<T: Endpoint>(&self, endpoint: T) -> Server<T> {
+        Server {
+            endpoint,
+            limits: self.limits.clone(),
+            authenticator: self.authenticator.clone(),
+            has_open_pages: self.has_open_pages,
+            guard: self.guard.clone(),
+            tls: self.tls.clone(),
+            metrics: Arc::clone(&self.metrics),
+            room: self.room.clone(),
+        }
+    }
+
+    /// Sets or removes what decides who sends a request.
+    pub(crate) fn authenticated_by(self, authenticator: Option<Authenticator>) -> Self {
+        Server { authenticator, ..self }
+    }
+
+    /// Returns the endpoint.
+    pub(crate) fn endpoint(&self) -> &S {
+        &self.endpoint
+    }
+
+    /// Returns whether TLS is used.
+    pub(crate) fn is_secure(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Returns what decides who sends a request.
+    pub(crate) fn authenticates_with(&self) -> Option<&Authenticator> {
+        self.authenticator.as_ref()
     }
 
     /// Requires a valid token, except for the health endpoints.
@@ -137,14 +199,14 @@ impl<S: Endpoint> Server<S> {
         stop: impl Future<Output = ()>,
         abandon: impl Future<Output = ()>,
     ) -> Ended {
-        let Server { endpoint, limits, authenticator, has_open_pages, guard, tls, metrics } = self;
-        let count = limits.connections.clamp(1, (u32::MAX as usize).min(Semaphore::MAX_PERMITS));
-        let permits = Arc::new(Semaphore::new(count));
+        let Server { endpoint, limits, authenticator, has_open_pages, guard, tls, metrics, room } = self;
+        let count = count(&limits);
+        // Those of this server, to know when the last of them has ended.
+        let own = Arc::new(Semaphore::new(count));
+        let Room { permits, connections, rate } = room;
         let (sender, control) = watch::channel(Control { phase: Phase::Running });
-        let connections = Arc::new(OpenConnections::default());
         let grace = limits.grace;
         let builder = Arc::new(connection::builder(&limits));
-        let rate = limits.rate.map(Rate::new);
         let shared = Arc::new(Shared { endpoint, limits, authenticator, has_open_pages, guard, rate, metrics });
         let accepting: Vec<_> = listeners
             .into_iter()
@@ -153,6 +215,7 @@ impl<S: Endpoint> Server<S> {
                     listener,
                     tls: tls.clone(),
                     permits: Arc::clone(&permits),
+                    own: Arc::clone(&own),
                     connections: Arc::clone(&connections),
                     control: control.clone(),
                     builder: Arc::clone(&builder),
@@ -168,13 +231,13 @@ impl<S: Endpoint> Server<S> {
             for task in accepting {
                 let _ = task.await;
             }
-            let _ = permits.acquire_many(all).await;
+            let _ = own.acquire_many(all).await;
         };
         let done = tokio::select! {
             done = timeout(grace, drained) => done.is_ok(),
             () = abandon => false,
         };
-        let cut = if done { 0 } else { count - permits.available_permits() };
+        let cut = if done { 0 } else { count - own.available_permits() };
         sender.send_modify(|control| control.phase = Phase::Ended);
         Ended { cut }
     }
@@ -185,6 +248,8 @@ struct AcceptLoop<S> {
     listener: Listener,
     tls: Option<Tls>,
     permits: Arc<Semaphore>,
+    /// The permits of this server alone. There are as many, so one is free whenever one of all is.
+    own: Arc<Semaphore>,
     connections: Arc<OpenConnections>,
     control: watch::Receiver<Control>,
     builder: Arc<hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>>,
@@ -253,12 +318,13 @@ impl<S: Endpoint> AcceptLoop<S> {
     fn serve(&mut self, stream: bind::Accepted, permit: tokio::sync::OwnedSemaphorePermit) {
         let (tls, shared, builder) = (self.tls.clone(), Arc::clone(&self.shared), Arc::clone(&self.builder));
         let control = self.control.clone();
+        let Ok(own) = Arc::clone(&self.own).try_acquire_owned() else { return };
         let open = shared.metrics.connection();
         let activity = Activity::new(&shared.limits, self.connections.pace());
         let member = self.connections.join(&activity);
         tokio::spawn(async move {
             connection::accepted(stream, tls.as_ref(), &shared, &builder, control, &activity).await;
-            drop((open, member, permit));
+            drop((open, member, permit, own));
         });
     }
 }

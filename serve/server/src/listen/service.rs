@@ -30,7 +30,7 @@ impl<S> Endpoint for S where
 }
 
 /// Which hosts and web pages a server admits.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Guard {
     pub(crate) hosts: AllowedHosts,
     pub(crate) cors: Option<Cors>,
@@ -45,7 +45,7 @@ pub(crate) struct Shared<S> {
     /// Whether files of a web application need no token.
     pub(crate) has_open_pages: bool,
     pub(crate) guard: Guard,
-    pub(crate) rate: Option<Rate>,
+    pub(crate) rate: Option<Arc<Rate>>,
     pub(crate) metrics: Arc<Metrics>,
 }
 
