@@ -36,7 +36,7 @@ spec:
 
 var widgets = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 
-func write(t *testing.T, text string) string {
+func write(t testing.TB, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "widgets.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -222,7 +222,7 @@ impl Resources {
         };
         let (now, then) = (in_one(&current), in_one(objects));
         let gone = now.keys().filter(|name| !then.contains_key(*name)).map(|name| (Arc::clone(name), Definition::Gone));
-        let other = then.iter().filter(|(name, revision)| now.get(*name) != Some(revision));
+        let other = then.iter().filter(|(name, revision)| now.get(*name) != Some(*revision));
         let api = self.objects.api();
         let other = other.filter_map(|(name, _)| Some((Arc::clone(name), api.definition(objects, name)?)));
         gone.chain(other.map(|(name, text)| (name, Definition::Given(text)))).collect()

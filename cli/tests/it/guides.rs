@@ -235,6 +235,14 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
             vec![
                 number(constant("serve/server/src/objects.rs", "MAX_STATES")),
                 bytes(constant("serve/server/src/objects.rs", "MAX_STATE_BYTES") as usize),
+                bytes(constant("serve/server/src/objects.rs", "MAX_START_BYTES") as usize),
+            ],
+        ),
+        (
+            "worlds at the same time, and their objects together",
+            vec![
+                number(constant("serve/server/src/worlds.rs", "MAX_WORLDS")),
+                bytes(constant("serve/server/src/worlds.rs", "MAX_WORLD_BYTES") as usize),
             ],
         ),
         (
@@ -270,4 +278,14 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
     // The number of long jobs is a rule of the queue, which has its own test.
     let count = table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| what")).count();
     assert_eq!(count, rows.len() + 1, "a row of the table has no test");
+}
+
+/// The page about test libraries has the program that runs with jenvtest.
+#[test]
+fn the_example_in_java_is_the_one_that_runs() {
+    let page = fs::read_to_string(format!("{ROOT}/docs/envtest.md")).unwrap();
+    for (language, file) in [("xml", "pom.xml"), ("java", "src/main/java/Example.java")] {
+        let text = fs::read_to_string(format!("{ROOT}/conformance/clients/java/{file}")).unwrap();
+        assert!(page.contains(&format!("```{language}\n{text}```")), "docs/envtest.md does not have {file}");
+    }
 }

@@ -87,13 +87,13 @@ export class ApiServer extends Objects {
         server.#log += `${error.message}\n`;
         end();
       });
-      child.on("close", end);
+      child.on("close", () => end());
     });
     child.stderr.setEncoding("utf8").on("data", (text) => { server.#log = (server.#log + text).slice(-MOST_LOG); });
     const lines = createInterface({ input: child.stdout });
     const ready = new Promise((found) => lines.on("line", (line) => line.startsWith(READY) && found(line.slice(READY.length).trim())));
     let timer;
-    const late = new Promise((end) => { timer = setTimeout(end, timeout); });
+    const late = new Promise((end) => { timer = setTimeout(() => end(), timeout); });
     try {
       const url = await Promise.race([ready, server.#ended, late]);
       if (!url) throw new Error(`kubeshape serve does not start:\n${server.#log}`);

@@ -24,7 +24,8 @@ def test_the_guide_of_the_api_server(tmp_path: Path, demo: Path, monkeypatch: py
     pytest.importorskip("kubernetes")
     guide = (demo.parent / "envtest.md").read_text(encoding="utf-8")
     example, definition = (
-        re.findall(rf"^```{language}\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)[0] for language in ("python", "yaml")
+        re.findall(rf"^```{language}\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)[0]
+        for language in ("python", "yaml")
     )
     (tmp_path / "crds").mkdir()
     (tmp_path / "crds" / "widgets.yaml").write_text(definition, encoding="utf-8")

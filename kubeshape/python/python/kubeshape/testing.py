@@ -69,9 +69,7 @@ class _Objects:
         """Moves a manual clock."""
         self._control("clock", {"advanceSeconds": seconds})
 
-    def _control(
-        self, name: str, body: dict[str, float] | None, method: str | None = None
-    ) -> dict[str, Any]:
+    def _control(self, name: str, body: dict[str, float] | None, method: str | None = None) -> dict[str, Any]:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}/kubeshape/{name}", data=data, method=method)
         try:
