@@ -25,7 +25,7 @@ pub const MAX_WORLDS: usize = 256;
 /// The maximum number of bytes of the objects in all worlds. Objects that several of them share are counted in each.
 const MAX_WORLD_BYTES: usize = 2 << 30;
 /// How long the requests of a world may take after a client ended it.
-const GRACE: Duration = Duration::from_millis(250);
+const GRACE: Duration = Duration::from_millis(50);
 /// How long to wait for the documents of a state.
 const PATIENCE: Duration = Duration::from_secs(30);
 
