@@ -1,6 +1,10 @@
-// Serves the conversion webhooks of projects through controller-runtime's handler, as their managers do.
+// Serves the conversion webhooks of projects through controller-runtime's handler, as their managers do, and writes
+// their definitions.
 //
 // `go run . PORT` listens on this port of 127.0.0.1; 0 chooses a free one. The first line of the output is the URL.
+//
+// `go run . definitions FOLDER OUTPUT` writes the definitions of a folder with a `kustomization.yaml`, with the patches
+// that name their webhooks.
 package main
 
 import (
@@ -9,7 +13,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	addonsv1beta1 "sigs.k8s.io/cluster-api/api/addons/v1beta1"
@@ -28,9 +34,82 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 	kueuev1beta1 "sigs.k8s.io/kueue/apis/kueue/v1beta1"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/yaml"
 )
 
+// kustomization has the members of a kustomization.yaml that make definitions.
+type kustomization struct {
+	Resources []string `json:"resources"`
+	Patches   []struct {
+		Path string `json:"path"`
+	} `json:"patches"`
+}
+
+// read returns a file of YAML as JSON, and the name of the object in it.
+func read(path string) (object []byte, name string, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, "", err
+	}
+	if object, err = yaml.YAMLToJSON(text); err != nil {
+		return nil, "", err
+	}
+	var named struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	err = yaml.Unmarshal(object, &named)
+	return object, named.Metadata.Name, err
+}
+
+// definitions writes the resources of a folder with their patches. A strategic merge of definitions is a merge of maps
+// as long as the patches have no lists of objects, as those that name webhooks.
+func definitions(folder, output string) error {
+	text, err := os.ReadFile(filepath.Join(folder, "kustomization.yaml"))
+	if err != nil {
+		return err
+	}
+	var all kustomization
+	if err := yaml.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	patches := map[string][][]byte{}
+	for _, patch := range all.Patches {
+		object, name, err := read(filepath.Join(folder, patch.Path))
+		if err != nil {
+			return err
+		}
+		patches[name] = append(patches[name], object)
+	}
+	for _, resource := range all.Resources {
+		object, name, err := read(filepath.Join(folder, resource))
+		if err != nil {
+			return err
+		}
+		for _, patch := range patches[name] {
+			if object, err = jsonpatch.MergePatch(object, patch); err != nil {
+				return err
+			}
+		}
+		text, err := yaml.JSONToYAML(object)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(output, name+".yaml"), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func main() {
+	if len(os.Args) == 4 && os.Args[1] == "definitions" {
+		if err := definitions(os.Args[2], os.Args[3]); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	// Cluster API's managers look the version of a referenced kind up in the cluster.
 	version := func(kind schema.GroupKind) (string, error) { return kind.Group + "/v1beta2", nil }
 	clusterv1beta1.SetAPIVersionGetter(version)

@@ -498,13 +498,15 @@ codes! {
     ConversionLost = 8504, Error, "A value is lost on the way to another version and back.";
     ConversionChanged = 8505, Error, "A value changes on the way to another version and back.";
     ConversionAdded = 8506, Error, "A value appears on the way to another version and back.";
-    ConversionEmpty = 8507, Warning, "An empty value appears or is lost on the way to another version and back.";
+    ConversionEmpty = 8507, Note, "An empty value appears or is lost on the way to another version and back.";
     ConversionWritten = 8508, Note, "A value is written differently after the way to another version and back.";
     ConversionMetadata = 8509, Warning, "The webhook changes metadata that a server keeps.";
     ConversionAnnotation = 8510, Note, "The way to another version and back adds a label or an annotation.";
     ConversionNotTried = 8511, Note, "A field was not tried: no object with it was found.";
     ConversionStopped = 8512, Warning, "Not everything was tried.";
     ConversionSample = 8513, Error, "An own object is not tried.";
+    ConversionOfEmpty = 8514, Warning, "A conversion changes or spoils objects with an empty value only.";
+    ConversionNone = 8515, Note, "The webhook is not asked.";
     // 9xxx: what a server publishes
     NameInUse = 9001, Warning, "A name is in use in the group; the definition is not published.";
     DocumentHidden = 9021, Warning, "Several documents have the same path; the first one is published.";

@@ -29,8 +29,10 @@ pub(crate) fn run(args: &ConversionsArgs, setup: &Setup) -> Result<bool, Fatal> 
     check_once(&args.sample)?;
     let filter = Filter::new(&args.walk)?;
     let end = Instant::now().checked_add(args.time);
-    let mut run = Run { args, ui, errors: 0, counts: Counts::default() };
+    let mut run = Run { args, ui, errors: 0, counts: Counts::default(), names_webhooks: false };
     let definitions = Definitions::read(&args.inputs, &filter, Limits::default(), |finding| run.finding(finding))?;
+    let mut all = definitions.names().filter_map(|name| definitions.get(name));
+    run.names_webhooks = all.any(|(_, manifest)| strategy(manifest.node) == Some(WEBHOOK));
     let mut samples =
         Samples { objects: objects(&args.sample, &filter, |finding| run.finding(finding))?, used: BTreeSet::new() };
     through(args, |send| {
@@ -110,6 +112,9 @@ struct Run<'r> {
     ui: Ui,
     errors: usize,
     counts: Counts,
+    /// Whether a definition names a conversion webhook. If none does, they are those that a generator wrote, before
+    /// webhooks are added to them.
+    names_webhooks: bool,
 }
 
 impl Run<'_> {
@@ -137,6 +142,17 @@ impl Run<'_> {
             }
         }
         let Some(crd) = read.value else { return };
+        let versions = crd.versions.iter().filter(|version| version.served || version.storage).count();
+        let why = match strategy(manifest.node) {
+            _ if versions < 2 => "the definition has one version",
+            Some(WEBHOOK) => "",
+            None if !self.names_webhooks => "",
+            _ => "the definition names no webhook, so a server changes the API version only",
+        };
+        if !why.is_empty() {
+            let finding = place.finding(&Note::new(Code::ConversionNone, crd.at, why.to_owned()));
+            return self.finding(&finding);
+        }
         let own: Vec<usize> = (0..samples.objects.len())
             .filter(|at| {
                 let gvk = samples.objects[*at].gvk();
@@ -184,7 +200,7 @@ impl Run<'_> {
             self.ui.code_block("The object", "yaml", &yaml);
         }
         self.ui.json(&serde_json::json!({
-            "definition": name, "code": fault.code.to_string(), "from": fault.from, "to": fault.to, "path": fault.path,
+            "definition": name, "code": fault.code.to_string(), "what": fault.what.to_string(), "from": fault.from, "to": fault.to, "path": fault.path,
             "detail": fault.detail, "object": fault.object, "converted": fault.converted, "count": fault.count,
         }));
     }
@@ -204,9 +220,6 @@ impl Run<'_> {
         }
         if let Some(why) = &report.stopped {
             tell(Code::ConversionStopped, why.clone());
-        }
-        if report.versions.len() < 2 {
-            tell(Code::ConversionStopped, "the definition has one version, so nothing is converted".to_owned());
         }
     }
 
@@ -242,6 +255,14 @@ impl Run<'_> {
     }
 }
 
+/// The strategy of definitions with a webhook.
+const WEBHOOK: &str = "Webhook";
+
+/// Returns how a server converts the objects of a definition, if the definition says that.
+fn strategy(definition: Node<'_>) -> Option<&str> {
+    definition.get("spec")?.get("conversion")?.get("strategy")?.as_str()
+}
+
 /// Returns the version of reviews that the definition asks for.
 fn review(definition: Node<'_>) -> Option<&'static str> {
     let conversion = definition.get("spec")?.get("conversion")?;
@@ -251,15 +272,15 @@ fn review(definition: Node<'_>) -> Option<&'static str> {
 
 /// Describes a fault in one line.
 fn said(fault: &Fault) -> String {
-    let Fault { code, from, to, path, detail, .. } = fault;
-    let way = match code {
+    let Fault { what, from, to, path, detail, .. } = fault;
+    let way = match what {
         Code::ConversionFails | Code::ConversionRefused | Code::ConversionPruned | Code::ConversionMetadata => {
             format!("{from} -> {to}")
         }
         _ => format!("{from} -> {to} -> {from}"),
     };
     // The messages of a server have the path.
-    let has_path = path.is_empty() || *code == Code::ConversionRefused;
+    let has_path = path.is_empty() || *what == Code::ConversionRefused;
     let path = if has_path { String::new() } else { format!("{path}: ") };
     let times = if fault.count > 1 { format!(" ({} objects)", thousands(fault.count as u64)) } else { String::new() };
     format!("{way}: {path}{detail}{times}")

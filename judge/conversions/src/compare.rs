@@ -1,15 +1,20 @@
 //! What differs between an object and the same object after a way to another version and back.
 
 use kubeshape_cel::Quantity;
-use kubeshape_schema::{Code, Flags, Schema};
+use kubeshape_schema::{Bump, Code, Flags, Schema};
+use kubeshape_validate::object::without_defaults;
 use kubeshape_value::{Map, Value};
 use kubeshape_yaml::go::Time;
 use kubeshape_yaml::go::time::parse_duration;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The longest value in a message, in characters.
 const MAX_SHOWN: usize = 60;
+/// Go's zero values of durations and quantities.
+const ZERO_DURATION: &str = "0s";
+const ZERO_QUANTITY: &str = "0";
 /// The maximum number of differences of one object.
 const MAX_FOUND: usize = 1_000;
 
@@ -41,6 +46,38 @@ pub(crate) fn is_empty(value: Value<'_>) -> bool {
         Value::Map(map) => map.entries().iter().all(|(_, value)| is_empty(*value)),
         Value::Bool(true) | Value::Int(_) => false,
     }
+}
+
+/// Returns whether a value says as much as its absence: it is empty, or a default of its schema, or has only such
+/// members. Go writes structures that are not pointers, zero quantities and zero durations, too.
+fn says_nothing(value: Value<'_>, schema: Option<&Schema<'_>>) -> bool {
+    let is_either = schema.is_some_and(|schema| schema.flags.any(Flags::INT_OR_STRING));
+    let arena = Bump::new();
+    match value {
+        Value::String(text) => text.is_empty() || text == ZERO_DURATION || is_either && text == ZERO_QUANTITY,
+        Value::Map(_) => {
+            let Value::Map(map) = without_defaults(value, schema, &arena) else { return false };
+            map.entries().iter().all(|(key, value)| {
+                let below = schema.and_then(|schema| schema.property(key).or_else(|| schema.additional_schema()));
+                says_nothing(*value, below)
+            })
+        }
+        other => is_empty(other),
+    }
+}
+
+/// Returns whether a value and all values below it say something, apart from the metadata of the object.
+pub(crate) fn is_plain(object: Value<'_>) -> bool {
+    fn is_full(value: Value<'_>) -> bool {
+        match value {
+            Value::List(items) => !items.is_empty() && items.iter().all(|item| is_full(*item)),
+            Value::Map(map) => !map.is_empty() && map.entries().iter().all(|(_, value)| is_full(*value)),
+            other => !is_empty(other),
+        }
+    }
+    object.as_map().is_some_and(|map| {
+        map.entries().iter().all(|(key, value)| matches!(*key, "apiVersion" | "kind" | "metadata") || is_full(*value))
+    })
 }
 
 /// Returns the value as JSON, or the beginning of it.
@@ -98,7 +135,7 @@ impl Walk {
             (Value::Map(before), Value::Map(after)) => self.map(before, after, schema),
             (Value::List(before), Value::List(after)) => self.list(before, after, schema),
             _ if before == after => {}
-            _ if is_empty(before) && is_empty(after) => self.changed(Code::ConversionEmpty, before, after),
+            _ if says_nothing(before, schema) && says_nothing(after, schema) => self.changed(Code::ConversionEmpty, before, after),
             _ if is_same(before, after, schema) => self.changed(Code::ConversionWritten, before, after),
             _ => self.changed(Code::ConversionChanged, before, after),
         }
@@ -120,7 +157,7 @@ impl Walk {
             let step = if is_free { Step::Key(key) } else { Step::Property(key) };
             self.below(&step, |walk| match (before.get(key), after.get(key)) {
                 (Some(before), Some(after)) => walk.value(before, after, below),
-                (Some(before), None) if is_empty(before) => {
+                (Some(before), None) if says_nothing(before, below) => {
                     walk.tell(Code::ConversionEmpty, format!("{} is gone afterwards", shown(before)));
                 }
                 (Some(before), None) => {
@@ -129,7 +166,7 @@ impl Walk {
                 (None, Some(after)) => {
                     let code = if in_metadata || is_only_annotations(&walk.path, after) {
                         Code::ConversionAnnotation
-                    } else if is_empty(after) {
+                    } else if says_nothing(after, below) {
                         Code::ConversionEmpty
                     } else {
                         Code::ConversionAdded
@@ -141,11 +178,44 @@ impl Walk {
         }
     }
 
+    /// Compares lists whose items have keys.
+    fn keyed(&mut self, before: &[Value<'_>], after: &[Value<'_>], keys: &[&str], item: Option<&Schema<'_>>) {
+        let mut left: BTreeMap<String, Vec<Value<'_>>> = BTreeMap::new();
+        for item in after.iter().rev() {
+            left.entry(key_of(*item, keys)).or_default().push(*item);
+        }
+        let found = self.found.len();
+        let mut has_same = true;
+        for (at, value) in before.iter().enumerate() {
+            let other = left.get_mut(&key_of(*value, keys)).and_then(Vec::pop);
+            has_same &= other.is_some();
+            if let Some(other) = other {
+                self.below(&Step::Item(at), |walk| walk.value(*value, other, item));
+            }
+        }
+        let is_known = has_same && before.len() == after.len();
+        if !is_known {
+            self.found.truncate(found);
+            return self.in_order(before, after, item);
+        }
+        if self.found.len() == found {
+            let detail = format!("the {} items have another order afterwards", before.len());
+            self.tell(Code::ConversionWritten, detail);
+        }
+    }
+
     fn list(&mut self, before: &[Value<'_>], after: &[Value<'_>], schema: Option<&Schema<'_>>) {
         if before == after {
             return;
         }
         let item = schema.and_then(Schema::item);
+        if let Some(keys) = schema.and_then(keys_of) {
+            return self.keyed(before, after, keys, item);
+        }
+        self.in_order(before, after, item);
+    }
+
+    fn in_order(&mut self, before: &[Value<'_>], after: &[Value<'_>], item: Option<&Schema<'_>>) {
         match before.len().cmp(&after.len()) {
             Ordering::Equal => {
                 let sorted = |items: &[Value<'_>]| {
@@ -168,6 +238,26 @@ impl Walk {
                 self.tell(code, format!("{before} item{s} before, {after} afterwards"));
             }
         }
+    }
+}
+
+/// Returns what tells the items of a list apart whose order has no meaning: keys, or nothing for the whole item.
+fn keys_of<'s>(schema: &Schema<'s>) -> Option<&'s [&'s str]> {
+    match schema.extra().list_type {
+        Some("set") => Some(&[]),
+        Some("map") => Some(schema.extra().list_map_keys),
+        _ => None,
+    }
+}
+
+/// Returns the text of the keys of an item, or of the whole item.
+fn key_of(item: Value<'_>, keys: &[&str]) -> String {
+    match item {
+        Value::Map(map) if !keys.is_empty() => {
+            let values = keys.iter().map(|key| map.get(key).unwrap_or(Value::Null).to_string());
+            values.collect::<Vec<_>>().join(",")
+        }
+        other => other.to_string(),
     }
 }
 

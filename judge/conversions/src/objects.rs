@@ -1,9 +1,11 @@
 //! Objects of a version that show what a conversion does: each field of the schema, with several values.
 
+use crate::compare::is_empty;
 use kubeshape_sample::{Step, Wanted, sample, sample_with, values};
 use kubeshape_schema::{Bump, Extra, Flags, Schema, Type};
 use kubeshape_validate::object::Resource;
 use kubeshape_value::{Map, Value};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 /// The maximum number of values in a schema that get objects of their own.
@@ -16,6 +18,11 @@ const MAX_ENUM: usize = 64;
 const VALUES: usize = 2;
 /// The longest list whose items are put into another order.
 const MAX_LIST: usize = 16;
+/// The number of values of which one that is not empty is chosen, and of members that are tried in an empty object.
+const FULL: usize = 3;
+const MAX_MEMBERS: usize = 8;
+/// The number of empty values of an object for which others are looked for.
+const MAX_FILLED: usize = 256;
 /// How often an object is built for a value if the schema rejects it.
 const ROUNDS: usize = 12;
 /// Values that programs confuse or round: the first integer that a double does not have, and strings that look like
@@ -30,10 +37,17 @@ struct Target<'a> {
     value: Option<Value<'a>>,
 }
 
+/// An object, as a user would write it.
+pub(crate) struct Object<'a> {
+    pub(crate) value: Value<'a>,
+    /// The field that it was made for; empty for the smallest object.
+    pub(crate) field: Option<String>,
+}
+
 /// The objects of a version.
 pub(crate) struct Made<'a> {
-    /// Each as a user would write it, the simplest first.
-    pub(crate) objects: Vec<Value<'a>>,
+    /// The simplest first.
+    pub(crate) objects: Vec<Object<'a>>,
     /// The fields for which no object was found that the version accepts.
     pub(crate) missing: BTreeSet<String>,
     /// The number of values that got no object because there are too many.
@@ -45,18 +59,18 @@ pub(crate) struct Made<'a> {
 pub(crate) fn made<'a>(resource: &Resource<'a>, most: usize, bytes: usize, seed: u64, arena: &'a Bump) -> Made<'a> {
     let mut out = Made { objects: Vec::new(), missing: BTreeSet::new(), skipped: 0 };
     let mut known: BTreeSet<Vec<u8>> = BTreeSet::new();
-    let mut add = |value: Value<'_>, out: &mut Made<'a>| {
+    let mut add = |value: Value<'_>, field: Option<String>, out: &mut Made<'a>| {
         let mut json = Vec::new();
         value.write_go_json(&mut json);
         if json.len() <= bytes && out.objects.len() < most && known.insert(json) {
-            out.objects.push(value.copy_into(arena));
+            out.objects.push(Object { value: value.copy_into(arena), field });
         }
     };
     for maximal in [false, true] {
         let memory = Bump::new();
         let made = sample(resource, maximal, &memory);
         if made.problems.is_empty() {
-            add(made.value, &mut out);
+            add(made.value, (!maximal).then(String::new), &mut out);
         }
     }
     let mut targets = resource.schema.map(|schema| targets(schema, arena)).unwrap_or_default();
@@ -67,7 +81,8 @@ pub(crate) fn made<'a>(resource: &Resource<'a>, most: usize, bytes: usize, seed:
         wanted.want(steps, *value);
         let made = sample_with(resource, &wanted, ROUNDS, &memory);
         if made.problems.is_empty() {
-            add(made.value, &mut out);
+            let kept = value.is_some_and(is_empty).then_some(steps.as_slice());
+            add(filled(resource, made.value, kept, &memory), Some(shape(steps)), &mut out);
         } else if value.is_none() {
             out.missing.insert(shape(steps));
         }
@@ -141,6 +156,91 @@ fn targets<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Vec<Target<'a>> {
         level = next;
     }
     out
+}
+
+/// Returns an object in which other values than one say something, as far as its version accepts that: a fault with it
+/// is not one of empty values only.
+fn filled<'a>(resource: &Resource<'a>, object: Value<'a>, kept: Option<&[Step<'a>]>, arena: &'a Bump) -> Value<'a> {
+    let (Some(schema), Value::Map(map)) = (resource.schema, object) else { return object };
+    for fills_objects in [true, false] {
+        let left = Cell::new(MAX_FILLED);
+        let fill = Fill { left: &left, fills_objects, arena };
+        let members = map.entries().iter().map(|(key, value)| match (*key, schema.property(key)) {
+            ("apiVersion" | "kind" | "metadata", _) | (_, None) => (*key, *value),
+            (_, Some(below)) => (*key, fill.value(*value, below, after(kept, &Step::Property(key)), 0)),
+        });
+        let full = Value::Map(Map::from_entries(members.collect(), arena));
+        let Ok(decoded) = resource.decode(full, arena) else { continue };
+        if decoded.unknown.is_empty() && resource.create(decoded.value, arena).errors.is_empty() {
+            return full;
+        }
+    }
+    object
+}
+
+/// Returns the steps to the kept value that are left after one step.
+fn after<'s, 'a>(kept: Option<&'s [Step<'a>]>, step: &Step<'_>) -> Option<&'s [Step<'a>]> {
+    kept.and_then(<[Step<'a>]>::split_first).filter(|(first, _)| *first == step).map(|(_, rest)| rest)
+}
+
+/// Puts values in the place of empty ones.
+#[derive(Clone, Copy)]
+struct Fill<'f, 'a> {
+    /// How many empty values may still be replaced.
+    left: &'f Cell<usize>,
+    /// Whether empty objects get a member, too.
+    fills_objects: bool,
+    arena: &'a Bump,
+}
+
+impl<'a> Fill<'_, 'a> {
+    /// `kept` are the steps to a value that stays as it is.
+    fn value(self, value: Value<'a>, schema: &'a Schema<'a>, kept: Option<&[Step<'a>]>, depth: usize) -> Value<'a> {
+        if depth > MAX_DEPTH || kept.is_some_and(<[Step<'a>]>::is_empty) {
+            return value;
+        }
+        match value {
+            Value::Map(map) if !map.is_empty() => {
+                let members = map.entries().iter().map(|(key, value)| {
+                    let (step, below) = match schema.property(key) {
+                        Some(property) => (Step::Property(key), Some(property)),
+                        None => (Step::Key(key), schema.additional_schema()),
+                    };
+                    let filled = below.map_or(*value, |below| self.value(*value, below, after(kept, &step), depth + 1));
+                    (*key, filled)
+                });
+                Value::Map(Map::from_entries(members.collect(), self.arena))
+            }
+            Value::List(items) if !items.is_empty() => {
+                let Some(item) = schema.item() else { return value };
+                let below = after(kept, &Step::Item);
+                let items: Vec<_> = items.iter().map(|value| self.value(*value, item, below, depth + 1)).collect();
+                Value::List(self.arena.alloc_slice_copy(&items))
+            }
+            Value::Map(_) if !self.fills_objects => value,
+            Value::Map(_) => {
+                let found = schema.properties.iter().take(MAX_MEMBERS).find_map(|property| {
+                    Some((property.name, self.full(&property.schema, depth)?))
+                });
+                let found = found.or_else(|| Some(("key", self.full(schema.additional_schema()?, depth)?)));
+                found.map_or(value, |member| Value::Map(Map::from_entries(vec![member], self.arena)))
+            }
+            Value::List(_) => schema.item().and_then(|item| self.full(item, depth)).map_or(value, |item| {
+                Value::List(self.arena.alloc_slice_copy(&[item]))
+            }),
+            empty if is_empty(empty) => self.full(schema, depth).unwrap_or(value),
+            other => other,
+        }
+    }
+
+    /// Returns a value of the schema that is not empty.
+    fn full(self, schema: &'a Schema<'a>, depth: usize) -> Option<Value<'a>> {
+        self.left.set(self.left.get().checked_sub(1)?);
+        let all = values(schema, FULL, self.arena).into_iter().map(|value| self.value(value, schema, None, depth + 1));
+        let mut all = all.chain([Value::String("example"), Value::Int(1), Value::Bool(true)]);
+        let validator = kubeshape_validate::object::Validator::new(schema, self.arena);
+        all.find(|value| !is_empty(*value) && validator.is_valid(*value))
+    }
 }
 
 fn with<'a>(steps: &[Step<'a>], step: Step<'a>) -> Vec<Step<'a>> {

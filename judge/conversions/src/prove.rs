@@ -1,19 +1,23 @@
 //! Drives a webhook.
 
-use crate::compare::differences;
+use crate::compare::{differences, is_plain};
 use crate::effort::Effort;
-use crate::objects::made;
+use crate::objects::{Object, made};
 use crate::report::{Fault, Report, Tried};
 use crate::review::{MAX_BATCH_BYTES, Review, ignored};
 use kubeshape_sample::shrink;
 use kubeshape_schema::{Bump, Code, Schema};
 use kubeshape_structural::Crd;
-use kubeshape_validate::object::Resource;
+use kubeshape_validate::object::{RULES_NOT_CHECKED, Resource};
 use kubeshape_value::{Map, ToValue, Value};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// After this number of failed reviews without a success in between, the webhook is given up.
 const MAX_FAILURES: usize = 64;
+
+/// The other fields of a failure that are named.
+const MAX_FIELDS: usize = 3;
 
 /// A conversion webhook.
 pub trait Webhook {
@@ -123,6 +127,8 @@ struct Ready<'a> {
     written: Value<'a>,
     /// As a server stores it.
     stored: Value<'a>,
+    /// The field that it was made for; empty for the smallest object.
+    field: Option<&'a str>,
 }
 
 /// What makes two faults the same.
@@ -144,10 +150,33 @@ struct Seen {
 
 /// A fault, with the smallest object so far.
 struct Found {
+    key: Key,
     json: Vec<u8>,
     path: String,
     detail: String,
     count: usize,
+    /// Whether the object has no empty value. One that has is not chosen if there is another.
+    is_plain: bool,
+    /// The fields that the objects were made for, if the conversion fails.
+    fields: BTreeSet<String>,
+}
+
+impl Found {
+    /// Whether its object shows less than the other one.
+    fn shows_less(&self, other: &Found) -> bool {
+        (!self.is_plain, self.json.len()) > (!other.is_plain, other.json.len())
+    }
+
+    /// Adds the same fault of other objects.
+    fn join(&mut self, mut other: Found) {
+        let count = self.count + other.count;
+        let mut fields = std::mem::take(&mut self.fields);
+        fields.append(&mut other.fields);
+        if self.shows_less(&other) {
+            *self = other;
+        }
+        (self.count, self.fields) = (count, fields);
+    }
 }
 
 /// What one object showed.
@@ -196,14 +225,18 @@ impl Prover<'_> {
             }
             seen_own.insert(at);
             let memory = Bump::new();
-            match ready(version, object.to_value(&memory).copy_into(arena), arena) {
+            match ready(version, object.to_value(&memory).copy_into(arena), None, arena) {
                 Ok(ready) => out.push(ready),
                 Err(why) => self.report.refused.push((at, why)),
             }
         }
         let Effort { objects, bytes, seed, .. } = *self.effort;
         let made = made(version, objects.saturating_sub(out.len()), bytes, seed, arena);
-        out.extend(made.objects.into_iter().filter_map(|object| ready(version, object, arena).ok()));
+        let made_ready = |Object { value, field }| {
+            let field = field.map(|field| &*arena.alloc_str(&field));
+            ready(version, value, field, arena).ok()
+        };
+        out.extend(made.objects.into_iter().filter_map(made_ready));
         self.report.versions.push(Tried {
             name: version.api_version.rsplit('/').next().unwrap_or_default().to_owned(),
             objects: out.len(),
@@ -228,30 +261,30 @@ impl Prover<'_> {
             let trips = self.round(from, to, chunk, false);
             for (object, trip) in chunk.iter().zip(trips) {
                 for seen in trip.seen {
-                    self.add(object.written, seen);
+                    self.add(object, seen);
                 }
             }
         }
     }
 
     /// Records a fault of an object.
-    fn add(&mut self, object: Value<'_>, Seen { key, path, detail }: Seen) {
+    fn add(&mut self, object: &Ready<'_>, Seen { key, path, detail }: Seen) {
         if self.found.len() >= self.effort.faults && !self.found.contains_key(&key) {
             let why = format!("there are more than {} faults", self.effort.faults);
             self.report.stopped.get_or_insert(why);
             return;
         }
         let mut json = Vec::new();
-        object.write_go_json(&mut json);
-        let found = self.found.entry(key).or_insert_with(|| Found {
-            json: Vec::new(),
-            path: String::new(),
-            detail: String::new(),
-            count: 0,
-        });
-        found.count += 1;
-        if found.json.is_empty() || json.len() < found.json.len() {
-            (found.json, found.path, found.detail) = (json, path, detail);
+        object.written.write_go_json(&mut json);
+        let fields = object.field.filter(|_| key.code == Code::ConversionFails).map(str::to_owned);
+        let fields = fields.into_iter().collect();
+        let is_plain = is_plain(object.written);
+        let found = Found { key: key.clone(), json, path, detail, count: 1, is_plain, fields };
+        match self.found.entry(key) {
+            Entry::Vacant(entry) => {
+                entry.insert(found);
+            }
+            Entry::Occupied(mut entry) => entry.get_mut().join(found),
         }
     }
 
@@ -354,25 +387,28 @@ impl Prover<'_> {
 
     /// Makes the objects smaller, and returns the report.
     fn end(mut self, crd: &Crd<'_>, versions: &[Resource<'_>]) -> Report {
-        for (key, found) in std::mem::take(&mut self.found) {
-            let (from, to) = ((&versions[key.from], key.from), (&versions[key.to], key.to));
-            let fault = self.smallest(crd, from, to, &key, found);
+        for found in by_field(std::mem::take(&mut self.found)) {
+            let (at, target) = (found.key.from, found.key.to);
+            let fault = self.smallest(crd, (&versions[at], at), (&versions[target], target), found);
             self.report.faults.push(fault);
         }
         self.report
     }
 
     /// Returns a fault with an object that is as small as possible.
-    fn smallest(&mut self, crd: &Crd<'_>, from: Side<'_, '_>, to: Side<'_, '_>, key: &Key, found: Found) -> Fault {
-        let Found { json, mut path, mut detail, count } = found;
+    fn smallest(&mut self, crd: &Crd<'_>, from: Side<'_, '_>, to: Side<'_, '_>, found: Found) -> Fault {
+        let Found { key, json, mut path, mut detail, count, is_plain: was_plain, fields } = found;
         let object: serde_json::Value = serde_json::from_slice(&json).unwrap_or_default();
         let arena = Bump::new();
         let mut converted = None;
         let mut shows = |prover: &mut Self, smaller: Value<'_>| {
             let memory = Bump::new();
-            let Ok(ready) = ready(from.0, smaller, &memory) else { return false };
+            if was_plain && !is_plain(smaller) {
+                return false;
+            }
+            let Ok(ready) = ready(from.0, smaller, None, &memory) else { return false };
             let trip = prover.round(from, to, &[ready], true).into_iter().next().unwrap_or_default();
-            let Some(seen) = trip.seen.into_iter().find(|seen| seen.key == *key) else { return false };
+            let Some(seen) = trip.seen.into_iter().find(|seen| seen.key == key) else { return false };
             (path, detail, converted) = (seen.path, seen.detail, trip.converted);
             true
         };
@@ -381,9 +417,19 @@ impl Prover<'_> {
         let is_shown = shows(self, whole);
         let small =
             if is_shown { shrink(whole, self.effort.shrinking, &arena, |value| shows(self, value)) } else { whole };
+        let is_about_one = matches!(
+            key.code,
+            Code::ConversionRefused | Code::ConversionLost | Code::ConversionChanged | Code::ConversionAdded
+        );
+        if let Some(first) = fields.first().filter(|first| !first.is_empty()) {
+            path.clone_from(first);
+            let others: Vec<&str> = fields.iter().skip(1).map(String::as_str).collect();
+            detail.push_str(&and_others(&others));
+        }
         let name = |side: Side<'_, '_>| side.0.api_version.rsplit('/').next().unwrap_or_default().to_owned();
         Fault {
-            code: key.code,
+            code: if was_plain || !is_about_one { key.code } else { Code::ConversionOfEmpty },
+            what: key.code,
             from: name(from),
             to: name(to),
             at: place(crd, &name(if is_about_target(key.code) { to } else { from }), &path),
@@ -393,6 +439,33 @@ impl Prover<'_> {
             converted,
             count,
         }
+    }
+}
+
+/// Joins failures that have a field in common: a webhook fails in several ways if it cannot read a value.
+fn by_field(found: BTreeMap<Key, Found>) -> Vec<Found> {
+    let mut out: Vec<Found> = Vec::new();
+    for mut found in found.into_values() {
+        let is_same = |other: &Found| {
+            (other.key.from, other.key.to) == (found.key.from, found.key.to) && !other.fields.is_disjoint(&found.fields)
+        };
+        let (same, others): (Vec<Found>, Vec<Found>) = out.into_iter().partition(is_same);
+        out = others;
+        same.into_iter().for_each(|other| found.join(other));
+        out.push(found);
+    }
+    let place = |found: &Found| (found.key.from, found.key.to, found.key.code);
+    out.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| (&a.fields, &a.key.shape).cmp(&(&b.fields, &b.key.shape))));
+    out
+}
+
+/// Returns the other fields of a failure: the first ones, and the number of the rest.
+fn and_others(fields: &[&str]) -> String {
+    let (shown, rest) = fields.split_at(fields.len().min(MAX_FIELDS));
+    match rest.len() {
+        _ if shown.is_empty() => String::new(),
+        0 => format!(" (also {})", shown.join(", ")),
+        more => format!(" (also {} and {more} more)", shown.join(", ")),
     }
 }
 
@@ -442,7 +515,10 @@ fn read<'o>(
         tell(Code::ConversionPruned, format!("{way}{}", shape_of(&path)), path, detail);
     }
     for error in version.create(decoded.value, arena).errors {
-        let shape = format!("{way}{}: {}", shape_of(&error.path), error.error_type.title());
+        if error.detail.ends_with(RULES_NOT_CHECKED) {
+            continue;
+        }
+        let shape = format!("{way}{}", shape_of(&error.path));
         tell(Code::ConversionRefused, shape, error.path.clone(), error.to_string());
     }
     Some(decoded.value)
@@ -452,7 +528,12 @@ fn read<'o>(
 ///
 /// # Errors
 /// The version does not accept it, or drops fields of it: says why.
-fn ready<'a>(version: &Resource<'a>, written: Value<'a>, arena: &'a Bump) -> Result<Ready<'a>, String> {
+fn ready<'a>(
+    version: &Resource<'a>,
+    written: Value<'a>,
+    field: Option<&'a str>,
+    arena: &'a Bump,
+) -> Result<Ready<'a>, String> {
     let decoded = version.decode(written, arena)?;
     if let Some(path) = decoded.unknown.first() {
         return Err(format!("unknown field {path:?}"));
@@ -477,7 +558,7 @@ fn ready<'a>(version: &Resource<'a>, written: Value<'a>, arena: &'a Bump) -> Res
     set("creationTimestamp", Value::String("2024-01-01T00:00:00Z"));
     set("labels", one("example.com/label"));
     set("annotations", one("example.com/annotation"));
-    Ok(Ready { written, stored: Value::Map(map.with("metadata", Some(Value::Map(metadata)), arena)) })
+    Ok(Ready { written, stored: Value::Map(map.with("metadata", Some(Value::Map(metadata)), arena)), field })
 }
 
 /// Returns a path without the numbers of items and the keys of maps.

@@ -37,11 +37,14 @@ pub struct Tried {
 pub struct Fault {
     /// What is wrong: one of the codes KS85xx.
     pub code: Code,
+    /// What happens: the same code, or for [`Code::ConversionOfEmpty`] what happens to objects with empty values.
+    pub what: Code,
     /// The version of the object.
     pub from: String,
     /// The version to which it is converted, or by which it goes back to its own one.
     pub to: String,
     /// The path of the value, as in the server's errors: `spec.ports[0].name`. Empty if it is about the whole object.
+    /// If a conversion fails, it is the first field whose objects fail, without numbers of items: `spec.ports[*].name`.
     pub path: String,
     /// What happened, with the server's messages.
     pub detail: String,

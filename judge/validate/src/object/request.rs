@@ -46,6 +46,9 @@ pub struct Resource<'a> {
 }
 
 /// The errors that prevent the evaluation of rules, because expressions rely on the schema.
+/// What a server says next to other errors if it did not evaluate the rules in CEL.
+pub const RULES_NOT_CHECKED: &str = "some validation rules were not checked because the object was invalid; correct the \
+                                     existing errors to complete validation";
 const BLOCKING: [ErrorType; 5] =
     [ErrorType::NotSupported, ErrorType::Required, ErrorType::TooLong, ErrorType::TooMany, ErrorType::TypeInvalid];
 
@@ -430,10 +433,8 @@ impl<'a> Resource<'a> {
     fn rules(&self, errors: &mut Errors, check: impl FnOnce(&Rules<'_>) -> RuleOutcome) -> Vec<Error> {
         let Some(rules) = &self.rules else { return Vec::new() };
         if errors.iter().any(|error| self.blocks(error)) {
-            let detail = "some validation rules were not checked because the object was invalid; correct the existing errors \
-                          to complete validation";
             let value = Printing::Of(&self.release).bad_value(Value::Null);
-            errors.push(Error::invalid(&Path::Root, value, detail, 0));
+            errors.push(Error::invalid(&Path::Root, value, RULES_NOT_CHECKED, 0));
             return Vec::new();
         }
         let outcome = check(rules);
