@@ -14,7 +14,7 @@ use kubeshape_registry::Object;
 use kubeshape_schema::{Bump, Note, thousands};
 use kubeshape_structural::read::Manifest;
 use kubeshape_yaml::Node;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// Runs the command. Returns whether no fault was found.
@@ -184,8 +184,26 @@ impl Run<'_> {
                 self.finding(&location.finding(Code::ConversionSample, why.clone()).of_resource(resource));
             }
         }
+        // The first of these stands for the others.
+        let mut of_empty: BTreeMap<(&str, &str), Vec<&Fault>> = BTreeMap::new();
         for fault in &report.faults {
+            if fault.code == Code::ConversionOfEmpty && !self.args.verbose {
+                of_empty.entry((&fault.from, &fault.to)).or_default().push(fault);
+                self.row(fault, name);
+                continue;
+            }
             self.fault(&place.finding(&Note::new(fault.code, fault.at, said(fault))), fault, name);
+        }
+        for faults in of_empty.values() {
+            if let Some((first, others)) = faults.split_first() {
+                let more = match others.len() {
+                    0 => String::new(),
+                    1 => ", and the same in 1 more field (-v)".to_owned(),
+                    n => format!(", and the same in {n} more fields (-v)"),
+                };
+                let said = format!("{}{more}", said(first));
+                self.finding(&place.finding(&Note::new(first.code, first.at, said)));
+            }
         }
         self.not_tried(&report, crd.at, &mut |note| place.finding(note));
     }
@@ -199,6 +217,11 @@ impl Run<'_> {
             self.ui.verbatim(&format!("  object:\n\n{}\n", indented(&yaml)));
             self.ui.code_block("The object", "yaml", &yaml);
         }
+        self.row(fault, name);
+    }
+
+    /// Writes a fault as a line of JSON.
+    fn row(&mut self, fault: &Fault, name: &str) {
         self.ui.json(&serde_json::json!({
             "definition": name, "code": fault.code.to_string(), "what": fault.what.to_string(), "from": fault.from, "to": fault.to, "path": fault.path,
             "detail": fault.detail, "object": fault.object, "converted": fault.converted, "count": fault.count,

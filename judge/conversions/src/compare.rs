@@ -135,7 +135,9 @@ impl Walk {
             (Value::Map(before), Value::Map(after)) => self.map(before, after, schema),
             (Value::List(before), Value::List(after)) => self.list(before, after, schema),
             _ if before == after => {}
-            _ if says_nothing(before, schema) && says_nothing(after, schema) => self.changed(Code::ConversionEmpty, before, after),
+            _ if says_nothing(before, schema) && says_nothing(after, schema) => {
+                self.changed(Code::ConversionEmpty, before, after)
+            }
             _ if is_same(before, after, schema) => self.changed(Code::ConversionWritten, before, after),
             _ => self.changed(Code::ConversionChanged, before, after),
         }

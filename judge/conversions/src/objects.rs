@@ -219,15 +219,20 @@ impl<'a> Fill<'_, 'a> {
             }
             Value::Map(_) if !self.fills_objects => value,
             Value::Map(_) => {
-                let found = schema.properties.iter().take(MAX_MEMBERS).find_map(|property| {
-                    Some((property.name, self.full(&property.schema, depth)?))
-                });
+                let found = schema
+                    .properties
+                    .iter()
+                    .take(MAX_MEMBERS)
+                    .find_map(|property| Some((property.name, self.full(&property.schema, depth)?)));
                 let found = found.or_else(|| Some(("key", self.full(schema.additional_schema()?, depth)?)));
+                let is_open = schema.flags.any(Flags::PRESERVE_UNKNOWN);
+                let found = found.or_else(|| is_open.then_some(("key", Value::String("example"))));
                 found.map_or(value, |member| Value::Map(Map::from_entries(vec![member], self.arena)))
             }
-            Value::List(_) => schema.item().and_then(|item| self.full(item, depth)).map_or(value, |item| {
-                Value::List(self.arena.alloc_slice_copy(&[item]))
-            }),
+            Value::List(_) => schema
+                .item()
+                .and_then(|item| self.full(item, depth))
+                .map_or(value, |item| Value::List(self.arena.alloc_slice_copy(&[item]))),
             empty if is_empty(empty) => self.full(schema, depth).unwrap_or(value),
             other => other,
         }
@@ -314,8 +319,12 @@ fn values_of<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Vec<Value<'a>> {
             for value in values(schema, enumerated.max(1) + VALUES, arena) {
                 add(value);
             }
-            for value in [Value::Bool(false), Value::Bool(true), Value::Int(0), Value::Int(LARGE), Value::Float(0.5)] {
+            for value in [Value::Bool(false), Value::Bool(true), Value::Int(0), Value::Float(0.5)] {
                 add(value);
+            }
+            // The integer of a value that is an integer or a string has 32 bits in Kubernetes.
+            if !schema.flags.any(Flags::INT_OR_STRING) {
+                add(Value::Int(LARGE));
             }
             for text in ["", "example"].into_iter().chain(TEXTS) {
                 add(Value::String(text));

@@ -579,8 +579,12 @@ fn shape_of(path: &str) -> String {
     out
 }
 
-/// Returns a message without quoted strings and numbers, which differ between objects.
+/// Returns a message without quoted strings and numbers, which differ between objects, and without paths, which differ
+/// between fields that fail for the same reason: words with two dots.
 fn without_values(message: &str) -> String {
+    let is_path = |word: &&str| word.matches('.').count() > 1;
+    let words: Vec<&str> = message.split(' ').filter(|word| !is_path(word)).collect();
+    let message = words.join(" ");
     let mut out = String::with_capacity(message.len());
     let mut quote = None;
     for c in message.chars() {

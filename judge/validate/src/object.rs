@@ -83,9 +83,9 @@ pub use prepare::{Purpose, Validator};
 pub use prune_defaults::prune_defaults;
 pub use pruning::{Pruned, prune};
 pub(crate) use request::metadata_errors_with;
-pub use request::{RULES_NOT_CHECKED, 
-    Checked, Judged, Object, Resource, common_update_errors, count_generation, deep_equal, keep_metadata,
-    metadata_update_errors, refusal, with_status,
+pub use request::{
+    Checked, Judged, Object, RULES_NOT_CHECKED, Resource, common_update_errors, count_generation, deep_equal,
+    keep_metadata, metadata_update_errors, refusal, with_status,
 };
 pub use root::Root;
 pub use rules::{RuleOutcome, Rules};

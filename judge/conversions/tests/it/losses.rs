@@ -1,7 +1,7 @@
 //! Faults that are put into a conversion that is right: each is found.
 
 use crate::webhook::{Changing, proved};
-use kubeshape_conversions::{Effort, Report};
+use kubeshape_conversions::{Effort, Report, Webhook};
 use kubeshape_schema::Code;
 use serde_json::{Value, json};
 
@@ -230,4 +230,75 @@ fn the_same_seed_gives_the_same_report() {
     let report = proof();
     assert_eq!(report, proof());
     assert!(report.versions.iter().all(|tried| tried.objects <= 40 && tried.skipped > 0), "{:?}", report.versions);
+}
+
+#[test]
+fn only_faults_of_empty_values_have_a_lower_level() {
+    let levels = |change: &dyn Fn(&mut Value, &str)| {
+        let report = proved(&mut Changing { change }, &Effort { shrinking: 0, ..Effort::default() });
+        let of_v1 = report.faults.into_iter().filter(|fault| fault.from == "v1" && fault.path.starts_with("spec.tags"));
+        of_v1.map(|fault| fault.code).collect::<Vec<_>>()
+    };
+    let tags = |object: &mut Value, keep: &dyn Fn(&Value) -> bool| {
+        if let Some(items) = object.pointer_mut("/spec/tags").and_then(Value::as_array_mut) {
+            items.retain(|item| keep(item));
+        }
+    };
+    let drop_empty = |object: &mut Value, _: &str| tags(object, &|item| *item != "");
+    assert_eq!(levels(&drop_empty), [Code::ConversionOfEmpty]);
+    let drop_all = |object: &mut Value, _: &str| tags(object, &|_| false);
+    assert_eq!(levels(&drop_all), [Code::ConversionLost]);
+}
+
+#[test]
+fn the_order_of_lists_with_keys_is_written_differently() {
+    let change = |object: &mut Value, to: &str| {
+        if let (V1, Some(items)) = (to, object.pointer_mut("/spec/ports").and_then(Value::as_array_mut)) {
+            items.reverse();
+        }
+    };
+    let report = proved(&mut Changing { change: &change }, &Effort { shrinking: 0, ..Effort::default() });
+    let codes: Vec<_> =
+        report.faults.iter().filter(|fault| fault.path == "spec.ports").map(|fault| fault.code).collect();
+    assert_eq!(codes, [Code::ConversionWritten; 2]);
+}
+
+#[test]
+fn values_that_only_repeat_defaults_say_nothing() {
+    // `level` has the default 3, so a server adds it to a new `spec`.
+    let change = |object: &mut Value, to: &str| {
+        if let (V1, Some(object)) = (to, object.as_object_mut()) {
+            object.entry("spec").or_insert_with(|| json!({"note": ""}));
+        }
+    };
+    let report = proved(&mut Changing { change: &change }, &Effort { shrinking: 0, ..Effort::default() });
+    let faults: Vec<_> = report.faults.iter().filter(|fault| fault.path == "spec").collect();
+    assert!(!faults.is_empty() && faults.iter().all(|fault| fault.code == Code::ConversionEmpty), "{faults:#?}");
+}
+
+/// A webhook that reads `spec.note` as a duration.
+struct Reading;
+
+impl Webhook for Reading {
+    fn convert(&mut self, review: &[u8]) -> Result<Vec<u8>, String> {
+        let read: Value = serde_json::from_slice(review).map_err(|error| error.to_string())?;
+        for object in read["request"]["objects"].as_array().into_iter().flatten() {
+            match object.pointer("/spec/note").map(|note| note.as_str().unwrap_or_default()) {
+                None | Some("90s" | "") => {}
+                Some(note) if note.starts_with(|c: char| c.is_ascii_digit()) => {
+                    return Err(format!("no unit: {note:?}"));
+                }
+                Some(note) => return Err(format!("not a duration: {note:?}")),
+            }
+        }
+        Changing { change: &|_, _| {} }.convert(review)
+    }
+}
+
+#[test]
+fn a_failure_is_one_finding_with_the_field_that_fails() {
+    let report = proved(&mut Reading, &Effort::default());
+    let fails: Vec<_> = report.faults.iter().filter(|fault| fault.code == Code::ConversionFails).collect();
+    assert_eq!(fails.len(), 2, "{fails:#?}");
+    assert!(fails.iter().all(|fault| fault.path == "spec.note"), "{fails:#?}");
 }
