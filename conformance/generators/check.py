@@ -20,6 +20,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 WIDGETS = HERE / "../../docs/demo/widgets.yaml"
+OPENAPI_GENERATOR = "org.openapitools:openapi-generator-cli:7.17.0"
+# This input has an example with `value` and `externalValue`. OpenAPI 3.0 forbids that in its text, 3.1 in its schema.
+NOT_AS_LATER = {"reprint-v3-components.json"}
 
 failures = []
 missing = set()
@@ -95,7 +98,7 @@ def later(kubeshape, corpora, work, most):
         error = spec_errors(raised)
         as_later += error is None
         # As 3.0, the validator refuses the default `{}` of a structure with required fields.
-        if path in own or spec_errors(first) is None:
+        if path.name not in NOT_AS_LATER and (path in own or spec_errors(first) is None):
             accepted.append((path, first, raised))
             if error:
                 failures.append(f"{path}: openapi-spec-validator refuses OpenAPI 3.1: {error}")
@@ -107,6 +110,9 @@ def later(kubeshape, corpora, work, most):
     if node and (HERE / "node_modules/@seriousme").exists():
         for path, first, raised in accepted:
             script = HERE / "openapi.mjs"
+            # The validator takes a property with the name `$ref` for a reference.
+            if '"$ref":{' in raised.read_text().replace(" ", ""):
+                continue
             if path in own or subprocess.run([node, script, first], capture_output=True, check=False).returncode == 0:
                 run(node, script, raised)
     else:
@@ -172,6 +178,42 @@ def fabric8(kubeshape, work):
         print(f"java-generator: {len(list(made.rglob('*.class')))} classes")
 
 
+def openapi_generator(kubeshape, work):
+    """openapi-generator makes Python clients that compile, and whose types read objects of a custom resource."""
+    maven, java = tool("mvn"), tool("java")
+    try:
+        import dateutil as _
+        import urllib3 as _
+    except ImportError:
+        missing.add("dateutil, urllib3")
+        return
+    if not maven or not java:
+        return
+    jar = work / "openapi-generator"
+    if run(maven, "-B", "-q", "dependency:copy", f"-Dartifact={OPENAPI_GENERATOR}", f"-DoutputDirectory={jar}") is None:
+        return
+    release, merged, single = work / "release-v2.json", work / "merged-v2.json", work / "single-v3.json"
+    run(kubeshape, "convert", "--kubernetes", "1.36", "--validations", "--to", "v2", "-q", "-o", release)
+    run(kubeshape, "convert", WIDGETS, "--to", "v2", "--onto", release, "-q", "-o", merged)
+    run(kubeshape, "convert", WIDGETS, "--to", "v3", "--per", "single", "-q", "-o", single)
+    reading = (
+        "from client_v3.models.com_example_v1_widget import ComExampleV1Widget as Widget; "
+        "o = {'apiVersion': 'example.com/v1', 'kind': 'Widget', 'spec': {'size': 3, 'note': 'a'}}; "
+        "assert Widget.from_dict(o).to_dict()['spec'] == o['spec']"
+    )
+    importing = "import client_v2.api, client_v2.models as m; [getattr(m, name) for name in dir(m)]"
+    for package, source, program in [("client_v2", merged, importing), ("client_v3", single, reading)]:
+        made = work / package
+        command = [java, "-jar", next(jar.glob("*.jar")), "generate", "-g", "python", "-i", source, "-o", made]
+        if run(*command, f"--package-name={package}") is None:
+            continue
+        modules = sorted((made / package).rglob("*.py"))
+        for module in modules:
+            py_compile.compile(str(module), doraise=True)
+        run(sys.executable, "-c", program, cwd=made)
+        print(f"openapi-generator: {source.name}, {len(modules)} modules")
+
+
 def kubeconform(kubeshape, golden, work, most):
     """kubeconform accepts, with our schemas of built-in kinds, what a server accepts."""
     program = tool("kubeconform")
@@ -224,6 +266,7 @@ def main():
         python_models(kubeshape, work)
         typescript(kubeshape, work)
         fabric8(kubeshape, work)
+        openapi_generator(kubeshape, work)
         kubeconform(kubeshape, args.golden, work, args.objects)
     for name in sorted(missing):
         print(f"not checked: {name} is missing")
