@@ -60,6 +60,56 @@ fn a_conversion_that_is_right_has_no_fault() {
 }
 
 #[test]
+fn kinds_without_a_webhook_are_not_tried() {
+    let folder = folder("object.get('spec', {}).pop('tags', None)");
+    let fields = "size: {type: integer}\n              tags: {type: array, items: {type: string}}";
+    let other = |kind: &str, conversion: &str| {
+        let text = crd(kind, &["v1", "v2"]).replace("size: {type: integer, default: 1}", fields);
+        text.replacen("spec:\n", &format!("spec:\n  conversion: {conversion}\n"), 1)
+    };
+    folder.write("none.yaml", other("gadgets", "{strategy: None}"));
+    let run = run_with(&folder, &["conversions", "crd.yaml", "none.yaml", "--exec", "python3 convert.py", "-v"]);
+    let words = run.words_out();
+    assert!(words.contains("KS8515") && words.contains("gadgets.example.com"), "{words}");
+    assert!(words.contains("1 definition, ") && words.contains(" 2 faults."), "{words}");
+
+    // One that names a webhook says that the others have none.
+    let webhook =
+        "{strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://a.example'}}}";
+    folder.write("webhook.yaml", other("gizmos", webhook));
+    let run = run_with(&folder, &["conversions", "crd.yaml", "webhook.yaml", "--exec", "python3 convert.py"]);
+    let words = run.words_out();
+    assert!(words.contains("gizmos.example.com") && !words.contains("widgets.example.com"), "{words}");
+    assert!(words.contains("1 definition, ") && words.contains(" 2 faults."), "{words}");
+}
+
+#[test]
+fn faults_of_empty_values_are_one_warning() {
+    // A program that drops a zero, and empty strings in a list.
+    let folder = folder(
+        "spec = object.get('spec', {})
+    if spec.get('size') == 0:
+        del spec['size']
+    if spec.get('tags'):
+        spec['tags'] = [tag for tag in spec['tags'] if tag]",
+    );
+    let command = ["conversions", "crd.yaml", "--exec", "python3 convert.py"];
+    let run = run_with(&folder, &command);
+    let words = run.words_out();
+    assert_eq!(run.code, Some(0), "{words}{}", run.err);
+    assert!(words.contains("warning[KS8514]") && words.contains("no fault."), "{words}");
+    assert!(!words.contains("KS8507"), "{words}");
+    let run = run_with(&folder, &[&command[..], &["-v"]].concat());
+    assert!(
+        run.words_out().contains("note[KS8507]") && run.words_out().contains("spec.size: 0 is gone"),
+        "{}",
+        run.out
+    );
+    let run = run_with(&folder, &[&command[..], &["--deny", "KS8507"]].concat());
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+}
+
+#[test]
 fn own_objects_are_converted_and_those_of_other_kinds_are_errors() {
     let folder = folder("object.get('spec', {}).pop('size', None) if object['metadata']['name'] == 'mine' else None");
     let object = |name: &str, kind: &str, size: &str| {
