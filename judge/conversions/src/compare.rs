@@ -136,7 +136,7 @@ impl Walk {
             (Value::List(before), Value::List(after)) => self.list(before, after, schema),
             _ if before == after => {}
             _ if says_nothing(before, schema) && says_nothing(after, schema) => {
-                self.changed(Code::ConversionEmpty, before, after)
+                self.changed(Code::ConversionEmpty, before, after);
             }
             _ if is_same(before, after, schema) => self.changed(Code::ConversionWritten, before, after),
             _ => self.changed(Code::ConversionChanged, before, after),

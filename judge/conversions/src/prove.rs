@@ -451,7 +451,9 @@ fn by_field(found: BTreeMap<Key, Found>) -> Vec<Found> {
         };
         let (same, others): (Vec<Found>, Vec<Found>) = out.into_iter().partition(is_same);
         out = others;
-        same.into_iter().for_each(|other| found.join(other));
+        for other in same {
+            found.join(other);
+        }
         out.push(found);
     }
     let place = |found: &Found| (found.key.from, found.key.to, found.key.code);
