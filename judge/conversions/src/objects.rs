@@ -28,8 +28,15 @@ const ROUNDS: usize = 12;
 /// Values that programs confuse or round: the first integer that a double does not have, and strings that look like
 /// something else.
 const LARGE: i64 = 9_007_199_254_740_993;
-const TEXTS: [&str; 7] =
-    ["90s", "1500ms", "1", "12345678901234567890", "a-long-name-of-many-parts-0", "2000-01-01T01:00:00+01:00", "<ä> \"&\""];
+const TEXTS: [&str; 7] = [
+    "90s",
+    "1500ms",
+    "1",
+    "12345678901234567890",
+    "a-long-name-of-many-parts-0",
+    "2000-01-01T01:00:00+01:00",
+    "<ä> \"&\"",
+];
 
 /// What an object is made for.
 struct Target<'a> {
