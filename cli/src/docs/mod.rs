@@ -25,6 +25,9 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+/// The most versions before a version, and after it, that its page links to. The index has all.
+const MOST_VERSIONS: usize = 25;
+
 /// A page that has a temporary file, and what the index says of it.
 struct Page<'k> {
     kind: &'k Kind,
@@ -200,7 +203,9 @@ impl Site<'_> {
         // A version is compared with those next to it.
         let beside = [at.checked_add(1), at.checked_sub(1)];
         let beside = beside.into_iter().flatten().filter_map(|at| versions.get(at));
-        let list = versions.iter().map(|other| {
+        // With all of them, the pages of many versions would have quadratic size.
+        let near = at.saturating_sub(MOST_VERSIONS)..versions.len().min(at + MOST_VERSIONS + 1);
+        let list = versions.get(near).unwrap_or_default().iter().map(|other| {
             json!({
                 "version": other.kind.version_name(),
                 "file": names::link(&name, &self.page_name(other.kind)),

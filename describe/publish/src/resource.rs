@@ -14,7 +14,7 @@ use kubeshape_convert::v2::from_v3;
 use kubeshape_schema::escape;
 use kubeshape_schema::{Bump, Code, Dialect, Flags, Note, Profile, Schema, order, print};
 use kubeshape_structural::{Crd, Scope, Version, openapi_v2};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What is published and how.
@@ -167,10 +167,11 @@ impl<'a> Resource<'a> {
             return smd::without_versions();
         }
         let mut models: Vec<(&str, &Schema<'_>)> = Vec::with_capacity(2 * self.versions.len());
+        let mut taken: HashSet<&str> = HashSet::with_capacity(2 * self.versions.len());
         for version in &self.versions {
             let (name, list_name) = version.definition_names();
             let builder = version.builder(Dialect::V3, false);
-            if models.iter().any(|(other, _)| *other == list_name) {
+            if taken.contains(&*list_name) {
                 let text = format!("the definitions of two versions are called {name}");
                 return Err(vec![smd::SmdError { text, at: version.version.at }]);
             }
@@ -179,6 +180,7 @@ impl<'a> Resource<'a> {
                 models.push((self.arena.alloc_str(&name), self.arena.alloc(kind)));
             }
             models.push((self.arena.alloc_str(&list_name), self.arena.alloc(version.list(&builder, &name))));
+            taken.extend(models.iter().rev().take(2).map(|(name, _)| *name));
         }
         let scale = self.versions.iter().any(|version| version.used.scale.is_some());
         models.sort_by(|a, b| a.0.cmp(b.0));

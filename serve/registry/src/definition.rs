@@ -131,6 +131,20 @@ impl Definition {
         Some(with(arena.alloc(crd), &arena))
     }
 
+    /// Reads a version of the CustomResourceDefinition, by its node, and calls `with`. Returns `None` if there is none,
+    /// or it cannot be read. The definition then has no other version: reading all of them for each would take
+    /// quadratic time.
+    pub(crate) fn with_version<T>(
+        &self,
+        implied: Option<ApiVersion>,
+        at: Option<u32>,
+        with: impl for<'a> FnOnce(&'a Crd<'a>, &'a Bump) -> T,
+    ) -> Option<T> {
+        let arena = Bump::new();
+        let crd = Manifest { node: self.location.node(), implied }.read_version(at?, &arena).value?;
+        Some(with(arena.alloc(crd), &arena))
+    }
+
     /// Returns the versions of a CustomResourceDefinition, prepared for requests at the first call. `None` for other
     /// forms, and if it cannot be read.
     pub(crate) fn prepared(&self) -> Option<&Arc<Prepared>> {
@@ -261,6 +275,7 @@ fn openapi(
         definition: Arc::clone(&definition),
         type_name: kind.type_name.into(),
         schema: Some(kind.at),
+        version_at: None,
         resource: {
             let key = (kind.gvk.group(), kind.gvk.version(), kind.gvk.kind());
             names.get(&key).or_else(|| resources.get(&key)).cloned()
@@ -389,6 +404,7 @@ fn custom_resource(location: &Location, manifest: Manifest<'_>, shared: &Arc<Sha
             definition: Arc::clone(&definition),
             type_name: names::definition(crd.group, version.name, crd.names.kind).into(),
             schema: version.schema.map(|schema| schema.at),
+            version_at: Some(version.at),
             resource: Some(resource(&crd, version)),
             version: Some(self::version(version)),
             reset,

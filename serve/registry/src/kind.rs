@@ -22,6 +22,8 @@ pub struct Kind {
     pub(crate) type_name: Arc<str>,
     /// The schema node: of a version in a CustomResourceDefinition, or of a definition in an OpenAPI document.
     pub(crate) schema: Option<u32>,
+    /// The node of the version in a CustomResourceDefinition.
+    pub(crate) version_at: Option<u32>,
     pub(crate) resource: Option<Resource>,
     pub(crate) version: Option<Version>,
     /// The top-level fields that requests to the object and to its status do not change.

@@ -121,7 +121,7 @@ impl Kind {
                 document.print_in(Dialect::V3, source, &options, &mut Scratch::default(), &mut out);
             }
             Form::CustomResource(implied) => {
-                definition.with_crd(implied, |crd, memory| {
+                definition.with_version(implied, self.version_at, |crd, memory| {
                     let resource = definition.publisher().resource(crd, memory);
                     let mut versions = resource.versions().iter();
                     let found = versions.find(|version| version.version().name == self.version_name());
@@ -148,7 +148,7 @@ impl Kind {
     pub fn losses(&self) -> Vec<(String, String)> {
         let definition = self.definition();
         let Form::CustomResource(implied) = definition.form() else { return Vec::new() };
-        let found = definition.with_crd(implied, |crd, memory| {
+        let found = definition.with_version(implied, self.version_at, |crd, memory| {
             let resource = definition.publisher().resource(crd, memory);
             let mut notes = Vec::new();
             if let Some(version) =
@@ -201,7 +201,7 @@ impl Kind {
         }
         let definition = self.definition();
         let Form::CustomResource(implied) = definition.form() else { return None };
-        let made = definition.with_crd(implied, |crd, memory| {
+        let made = definition.with_version(implied, self.version_at, |crd, memory| {
             let version = crd.versions.iter().find(|version| version.name == self.version_name())?;
             let resource = Resource::new(crd, version, release, memory);
             let made = sample(&resource, maximal, memory);

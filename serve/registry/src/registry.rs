@@ -470,6 +470,7 @@ impl Registry {
                 definition: Arc::clone(definition),
                 type_name: name.into(),
                 schema: None,
+                version_at: None,
                 resource: None,
                 version: None,
                 reset: [&[]; 2],

@@ -73,8 +73,13 @@ fn lower_case<'a>(text: &'a str, arena: &'a Bump) -> &'a str {
     bumpalo::collections::String::from_iter_in(lower, arena).into_bump_str()
 }
 
-/// Reads a CustomResourceDefinitionSpec.
-pub(super) fn spec<'a>(reader: &mut Reader<'a>, node: Node<'a>, api_version: ApiVersion) -> Spec<'a> {
+/// Reads a CustomResourceDefinitionSpec, with all versions or the one with the node `only`.
+pub(super) fn spec<'a>(
+    reader: &mut Reader<'a>,
+    node: Node<'a>,
+    api_version: ApiVersion,
+    only: Option<u32>,
+) -> Spec<'a> {
     let beta = api_version == ApiVersion::V1beta1;
     let mut spec = Spec::empty(node, !node.is_null());
     fields(reader, node, "a spec", |r, key, value| {
@@ -82,7 +87,12 @@ pub(super) fn spec<'a>(reader: &mut Reader<'a>, node: Node<'a>, api_version: Api
             "group" => spec.group = r.text(value),
             "names" => spec.names = names(r, value),
             "scope" => spec.scope = r.text(value),
-            "versions" => spec.versions = versions(r, value, beta),
+            "versions" => {
+                spec.versions = match only.filter(|_| !value.is_empty()).map(|at| value.document().node(at)) {
+                    Some(item) => r.arena().alloc_slice_copy(&[version(r, item, beta)]),
+                    None => r.list(value, "a list of versions", |r, item| version(r, item, beta)),
+                }
+            }
             "conversion" => spec.conversion = conversion(r, value, beta),
             "preserveUnknownFields" => spec.preserve_unknown_fields = r.optional_boolean(value),
             "version" if beta => spec.version = r.text(value),
@@ -115,26 +125,24 @@ pub(super) fn names<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> Names<'a> {
     names
 }
 
-fn versions<'a>(reader: &mut Reader<'a>, node: Node<'a>, beta: bool) -> &'a [written::Version<'a>] {
-    reader.list(node, "a list of versions", |r, item| {
-        let mut version = written::Version::empty(item);
-        fields(r, item, "a version", |r, key, value| {
-            match key {
-                "name" => version.name = r.text(value),
-                "served" => version.served = r.boolean(value),
-                "storage" => version.storage = r.boolean(value),
-                "deprecated" => version.deprecated = r.boolean(value),
-                "deprecationWarning" => version.deprecation_warning = r.optional_text(value),
-                "schema" => version.schema = validation(r, value),
-                "subresources" => version.subresources = subresources(r, value),
-                "additionalPrinterColumns" => version.columns = columns(r, value, beta),
-                "selectableFields" => version.selectable_fields = selectable_fields(r, value),
-                _ => return false,
-            }
-            true
-        });
-        version
-    })
+fn version<'a>(reader: &mut Reader<'a>, item: Node<'a>, beta: bool) -> written::Version<'a> {
+    let mut version = written::Version::empty(item);
+    fields(reader, item, "a version", |r, key, value| {
+        match key {
+            "name" => version.name = r.text(value),
+            "served" => version.served = r.boolean(value),
+            "storage" => version.storage = r.boolean(value),
+            "deprecated" => version.deprecated = r.boolean(value),
+            "deprecationWarning" => version.deprecation_warning = r.optional_text(value),
+            "schema" => version.schema = validation(r, value),
+            "subresources" => version.subresources = subresources(r, value),
+            "additionalPrinterColumns" => version.columns = columns(r, value, beta),
+            "selectableFields" => version.selectable_fields = selectable_fields(r, value),
+            _ => return false,
+        }
+        true
+    });
+    version
 }
 
 /// Reads a CustomResourceValidation. Returns the schema, if the value and the schema in it are not null.

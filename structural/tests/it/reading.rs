@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::support::{with_crd, with_root};
+use kubeshape_schema::Bump;
 use kubeshape_structural::{ApiVersion, Scope, read};
 
 /// Returns a manifest with this `spec` and, before it, these fields.
@@ -274,4 +275,37 @@ fn items_of_a_typed_list_may_omit_their_type() {
         let arena = kubeshape_schema::Bump::new();
         assert_eq!(crds[0].read(&arena).value.unwrap().api_version, ApiVersion::V1beta1);
     });
+}
+
+/// Reading the versions one after the other takes as long as reading them together: what is read of one does not depend
+/// on the number of the others.
+#[test]
+fn one_version_is_read_alone() {
+    let spec = |count: usize, beta: &str| {
+        let version = |at: usize| {
+            format!(
+                "{{name: v{at}, served: true, storage: false, schema: {{openAPIV3Schema: {{type: object, title: t{at}}}}}}}"
+            )
+        };
+        let versions: Vec<String> = (0..count).map(version).collect();
+        format!("group: example.com, names: {{plural: tabs, kind: Tab}}, {beta} versions: [{}]", versions.join(", "))
+    };
+    let stored: Vec<String> = (0..2_000).map(|at| format!("v{at}")).collect();
+    let fields = format!("metadata: {{name: tabs.example.com}}, status: {{storedVersions: [{}]}},", stored.join(", "));
+    let mut sizes = Vec::new();
+    for (api, beta) in [("v1", ""), ("v1beta1", "additionalPrinterColumns: [{name: a, JSONPath: .a}],")] {
+        for count in [10, 2_000] {
+            with_root(&manifest(api, &fields, &spec(count, beta)), |root| {
+                let manifest = read::manifests(root).0[0];
+                let whole = Bump::new();
+                let whole = manifest.read(&whole).value.unwrap();
+                let arena = Bump::new();
+                let one = manifest.read_version(whole.versions[3].at, &arena).value.unwrap();
+                assert_eq!(format!("{:?}", one.versions), format!("{:?}", &whole.versions[3..4]), "{api}");
+                assert_eq!((one.name, one.group, one.names), (whole.name, whole.group, whole.names));
+                sizes.push(arena.allocated_bytes());
+            });
+        }
+    }
+    assert_eq!((sizes[0], sizes[2]), (sizes[1], sizes[3]), "{sizes:?}");
 }
