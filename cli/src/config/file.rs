@@ -3,6 +3,7 @@
 use super::NAME;
 use crate::cluster::context_of;
 use crate::error::{Fatal, describe};
+use crate::input::{kustomize_argument, kustomize_folder};
 use kubeshape_input::{Code, Finding, Lines};
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -79,6 +80,9 @@ impl File {
         }
         if context_of(Path::new(written)).is_some() {
             return written.to_owned();
+        }
+        if let Some(folder) = kustomize_folder(Path::new(written)) {
+            return kustomize_argument(&self.path(folder));
         }
         // `./a` and `../a` are joined without the dot.
         let written = Path::new(written);

@@ -4,7 +4,7 @@ use super::chart::{self, Charts};
 use super::filter::{Filter, View};
 use super::ignored::{self, IgnoreFiles};
 use super::order::by_component;
-use super::{Input, Source, archive, build, pipe};
+use super::{Input, Source, archive, build, kustomize, pipe};
 use crate::cluster;
 use crate::error::{Fatal, describe};
 use kubeshape_input::{BuildFile, Code, Finding};
@@ -109,6 +109,13 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Fil
             let found = cluster::inputs(context, filter.is_offline());
             in_memory.extend(found.inputs);
             walk.unreadable.extend(found.unreadable);
+            continue;
+        }
+        if let Some(folder) = kustomize::folder_of(path) {
+            match kustomize::inputs(folder) {
+                Ok(found) => in_memory.extend(found),
+                Err(why) => walk.unreadable.push((path.to_owned(), why)),
+            }
             continue;
         }
         match pipe::canonical(path).and_then(|canonical| Ok((fs::metadata(&canonical)?, canonical))) {

@@ -10,6 +10,7 @@ mod chart;
 mod filter;
 mod gather;
 mod ignored;
+mod kustomize;
 mod objects;
 mod order;
 mod pipe;
@@ -18,6 +19,7 @@ mod read;
 pub(crate) use build::finding as build_files;
 pub(crate) use filter::Filter;
 pub(crate) use gather::{Gathered, gather};
+pub(crate) use kustomize::{argument as kustomize_argument, folder_of as kustomize_folder};
 pub(crate) use objects::objects;
 pub(crate) use pipe::check_once;
 pub(crate) use read::{Reader, open_file};
@@ -32,8 +34,8 @@ pub(crate) enum Source {
     Stdin,
     /// A file, by the path under which it was found.
     File(PathBuf),
-    /// A document of a cluster or of a release of Kubernetes, or a member of an archive: its name in messages, and its
-    /// content.
+    /// A document of a cluster or of a release of Kubernetes, a member of an archive, or what kustomize builds: its name
+    /// in messages, and its content.
     Memory(PathBuf, Bytes),
 }
 

@@ -6,7 +6,7 @@ use super::write_back::WriteBack;
 use crate::args::{self, AuthorizationMode, ClockArg, ServeArgs};
 use crate::cluster::context_of;
 use crate::error::Fatal;
-use crate::input::{Filter, Input, Reader, check_once, gather};
+use crate::input::{Filter, Input, Reader, check_once, gather, kustomize_folder};
 use bytes::Bytes;
 use kubeshape_builtin::BuiltInDocuments;
 use kubeshape_lifecycle::Version;
@@ -50,6 +50,9 @@ impl Plan {
         check_once(inputs.iter().chain(&args.objects).chain(&args.base).chain(&args.onto))?;
         if args.watch && inputs.iter().any(|path| path.as_os_str() == "-") {
             return Err(usage("standard input cannot be watched: leave out `-` or --watch"));
+        }
+        if args.watch && inputs.iter().chain(&args.objects).any(|path| kustomize_folder(path).is_some()) {
+            return Err(usage("what kustomize builds cannot be watched: leave out `kustomize:` or --watch"));
         }
         if inputs.iter().chain(&args.objects).any(|path| context_of(path).is_some()) {
             return Err(usage(

@@ -48,6 +48,45 @@ fn the_kubebuilder_layout_is_checked() {
     assert_eq!(folder.run("check config/crd --deny KS1033").code, Some(1));
 }
 
+/// The definitions are those that kustomize builds.
+#[test]
+fn what_kustomize_builds_is_read() {
+    let folder = kubebuilder();
+    // The patch asks for a webhook without saying where it is.
+    let run = folder.run("check kustomize:config/crd");
+    assert_eq!(run.code, Some(1), "{}", run.out);
+    assert!(run.out.contains("kustomize:config/crd/bases/a.yaml:"), "{}", run.out);
+    assert!(words(&run).contains("spec.conversion.webhookClientConfig: Required value"), "{}", run.out);
+    let service = "{clientConfig: {service: {namespace: a, name: b}}, conversionReviewVersions: [v1]}";
+    let patch = format!("spec: {{conversion: {{strategy: Webhook, webhook: {service}}}}}\n");
+    folder.write("config/crd/patches/webhook_in_widgets.yaml", HEAD.replace("NAME", "widgets.example.com") + &patch);
+    folder.write("widget.yaml", "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec: {size: 1}\n");
+    for line in [
+        "check kustomize:config/crd",
+        "convert kustomize:config/crd --to v3 -o out",
+        "validate --schemas kustomize:config/crd widget.yaml",
+        "upgrade config/crd kustomize:config/crd",
+        "explain --schemas kustomize:config/crd widgets",
+    ] {
+        let run = folder.run(line);
+        assert_eq!(run.code, Some(0), "{line}: {}{}", run.out, run.err);
+    }
+    let run = folder.run("diff config/crd/bases kustomize:config/crd");
+    assert!(words(&run).contains("conversion"), "{}", run.out);
+    // What is not known is said, and nothing is read.
+    folder.write("config/crd/kustomization.yaml", "resources: [bases/a.yaml]\nnamePrefix: x-\n");
+    let run = folder.run("check kustomize:config/crd");
+    assert_ne!(run.code, Some(0), "{}", run.out);
+    assert!(
+        words(&run).contains("config/crd/kustomization.yaml:2:1: `namePrefix` is not known here"),
+        "{}",
+        words(&run)
+    );
+    let run = folder.run("serve --watch kustomize:config/crd");
+    assert_eq!(run.code, Some(2), "{}", run.err);
+    assert!(words(&run).contains("cannot be watched"), "{}", run.err);
+}
+
 #[test]
 fn every_command_that_searches_folders_skips_build_files() {
     let folder = kubebuilder();
