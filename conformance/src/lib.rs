@@ -38,6 +38,7 @@ pub mod table;
 mod typed;
 pub mod types;
 pub mod verdict;
+pub mod written;
 
 use apiserver::BaseDocuments;
 use known::Known;

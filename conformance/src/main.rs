@@ -7,7 +7,7 @@ use kubeshape_conformance::plan::Plan;
 use kubeshape_conformance::table::Table;
 use kubeshape_conformance::{
     AREAS, BaseFolder, admission, changes, clients, compare, generated, has_records, judged, mutated, operators,
-    oracle, own, smd, types,
+    oracle, own, smd, types, written,
 };
 use kubeshape_validate::Release;
 use rayon::prelude::*;
@@ -49,6 +49,7 @@ areas:
   suites      test suites of APIs: what their authors get from an API server
   policies    what admission policies and match conditions make of requests, and what is said of them
   corpus      the libraries' answers for the project's own corpus (needs no folder)
+  written     OpenAPI 3.1 that comes back, and trimmed definitions (needs no folder)
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
   smd-7       the answers of structured-merge-diff 7, which Kubernetes 1.38 will use, for generated sets and sequences
               (needs Go and its module proxy, and no folder)
@@ -62,7 +63,7 @@ areas:
               --objects`
   operators   suites of controller-runtime and of operators over `kubeshape envtest` (needs Go and its module proxy)
   admission   upstream's integration tests of admission policies over `kubeshape envtest` (needs Go and its module proxy)
-Without areas: all but the last eleven, as far as the folders hold them.
+Without areas: all but the last twelve, as far as the folders hold them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
@@ -147,6 +148,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             area if AREAS.contains(&area)
                 || [
                     "corpus",
+                    "written",
                     "generated",
                     "smd-7",
                     "judged",
@@ -226,6 +228,7 @@ fn table_of(
     let known = Known::of_checkout();
     match area {
         "corpus" => own::compare(base.map(|base| &base.publisher), known).map_err(|error| error.to_string()),
+        "written" => written::compare(folder("KUBESHAPE_CORPUS").as_deref(), known).map_err(|error| error.to_string()),
         "mutated" => match golden {
             Some(golden) => {
                 mutated::compare(&arguments.generated, arguments.other("builtins-oracle")?.as_ref(), golden, known)

@@ -1,7 +1,7 @@
 //! The project's own corpus: needs neither Go nor a folder outside the checkout.
 
 use kubeshape_conformance::known::Known;
-use kubeshape_conformance::{BaseFolder, own};
+use kubeshape_conformance::{BaseFolder, own, written};
 use kubeshape_publish::{Base, Options, Publisher};
 use serde_json::Value;
 
@@ -12,6 +12,19 @@ fn every_shape_of_the_own_corpus_is_the_recorded_one() {
     assert!(table.passed(), "{}\n{}", table.differences(), table.to_text());
     let unneeded: Vec<_> = known.of_area("corpus").filter(|entry| !table.used().contains(*entry)).collect();
     assert!(unneeded.is_empty(), "entries of KNOWN.md that name no record that differs: {unneeded:?}");
+}
+
+/// Also over the definitions and documents of `KUBESHAPE_CORPUS`.
+#[test]
+fn results_are_as_good_as_their_source() {
+    let corpus = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS");
+    let known = Known::of_checkout();
+    let table = written::compare(corpus.as_deref(), known.clone()).expect("the corpus");
+    assert!(table.passed(), "{}\n{}", table.differences(), table.to_text());
+    if corpus.is_some() {
+        let unneeded: Vec<_> = known.of_area("written").filter(|entry| !table.used().contains(*entry)).collect();
+        assert!(unneeded.is_empty(), "entries of KNOWN.md that name no record that differs: {unneeded:?}");
+    }
 }
 
 #[test]
