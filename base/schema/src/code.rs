@@ -224,6 +224,7 @@ codes! {
     ToCrdGroup = 2314, Renamed, "The group of a CustomResourceDefinition must have a dot, so it gets another name.";
     ToCrdSpec = 2315, Renamed, "The schema is no Kubernetes object, so it becomes the spec of one.";
     ToCrdField = 2316, Narrowed, "A field of one alternative has its schema in all alternatives.";
+    ToCrdNoKinds = 2317, Note, "A document has no kinds of Kubernetes, so it gives no CustomResourceDefinition.";
     // 24xx: conversions between OpenAPI 3.0 and 3.1
     V31Keyword = 2401, Widened, "OpenAPI 3.0 has no such keyword of JSON Schema, so it is left out.";
     V31Dropped = 2402, Dropped, "OpenAPI 3.0 has no place for this member of OpenAPI 3.1.";

@@ -107,6 +107,7 @@ impl<'a> Converter<'a> {
             (facts.pattern_properties.first().map(|(_, schema)| schema.node.index()), "patternProperties"),
             (facts.names.first().map(|node| node.index()), "propertyNames"),
             (facts.unique.filter(|_| spine.extra().list_type != Some("set")), "uniqueItems"),
+            (facts.contains.first().map(|contains| contains.schema.node.index()), "contains"),
             (facts.rules.first().map(|node| node.index()), "x-kubernetes-validations"),
         ];
         let mut exact = true;

@@ -1,6 +1,6 @@
 //! Reads what schemas say.
 
-use super::facts::{Facts, Group, Spec, Types, Union, number};
+use super::facts::{Contains, Facts, Group, Spec, Types, Union, number};
 use super::source::{self, Language};
 use super::{Conjunct, Converter, Trail};
 use kubeshape_schema::{Code, Note};
@@ -97,6 +97,7 @@ impl<'a> Converter<'a> {
         }
         if siblings {
             self.conditional(facts, node, trail);
+            self.contains(facts, node, trail);
         }
         self.depth -= 1;
     }
@@ -215,22 +216,22 @@ impl<'a> Converter<'a> {
             | "$schema"
             | "$id"
             | "id"
-            | "$anchor"
             | "$defs"
             | "definitions"
-            | "$comment"
             | "x-kubernetes-int-or-string"
             | "if"
             | "then"
             | "else"
             | "x-kubernetes-group-version-kind"
-            | "$dynamicAnchor"
             | "$vocabulary"
             | "minimum"
             | "exclusiveMinimum"
             | "maximum"
             | "exclusiveMaximum"
-            | "multipleOf" => {}
+            | "multipleOf"
+            | "contains"
+            | "minContains"
+            | "maxContains" => {}
             "minLength" | "minItems" | "minProperties" | "maxLength" | "maxItems" | "maxProperties" => {
                 let slot = if name.ends_with("Length") {
                     0
@@ -239,12 +240,12 @@ impl<'a> Converter<'a> {
                 } else {
                     2
                 };
-                match number(value).filter(|n| n.fract() == 0.0 && (0.0..=9e15).contains(n)) {
+                match count(value) {
                     None => self.lose_restriction(facts, at, name),
                     Some(n) if name.starts_with("min") => {
-                        facts.least[slot] = Some(facts.least[slot].map_or(n as i64, |old| old.max(n as i64)));
+                        facts.least[slot] = Some(facts.least[slot].map_or(n, |old| old.max(n)));
                     }
-                    Some(n) => facts.most[slot] = Some(facts.most[slot].map_or(n as i64, |old| old.min(n as i64))),
+                    Some(n) => facts.most[slot] = Some(facts.most[slot].map_or(n, |old| old.min(n))),
                 }
             }
             "pattern" => match value.as_str() {
@@ -318,9 +319,7 @@ impl<'a> Converter<'a> {
             "x-kubernetes-list-map-keys" => facts.list_keys = texts(value),
             "x-kubernetes-validations" => facts.rules.extend(value.items()),
             "readOnly" | "writeOnly" | "deprecated" if value.as_bool() == Some(false) => {}
-            "contains" | "minContains" | "maxContains" | "additionalItems" | "unevaluatedItems"
-            | "contentMediaType" | "contentEncoding" | "contentSchema" | "$dynamicRef" | "$recursiveRef"
-            | "required" => {
+            "additionalItems" | "unevaluatedItems" | "$dynamicRef" | "$recursiveRef" | "required" => {
                 self.lose_restriction(facts, at, name);
             }
             _ => self.lose(Code::ToCrdDropped, at, name),
@@ -365,6 +364,8 @@ impl<'a> Converter<'a> {
             "int-or-string" | "" => {}
             // Its strings are others in JSON Schema, and those of a server are no numbers.
             "duration" if !self.is_kubernetes => self.lose(Code::ToCrdFormat, value.index(), format),
+            // A server refuses the empty string, which is the base64 of no bytes.
+            "byte" => self.lose(Code::ToCrdFormat, value.index(), format),
             _ if facts.format.is_empty() => facts.format = format,
             _ if facts.format == format => {}
             _ => self.lose(Code::ToCrdFormat, value.index(), format),
@@ -406,6 +407,19 @@ impl<'a> Converter<'a> {
         }
     }
 
+    /// Adds `contains`, with `minContains` and `maxContains`, which mean nothing without it.
+    fn contains(&mut self, facts: &mut Facts<'a>, node: Node<'a>, trail: Option<&'a Trail<'a>>) {
+        let Some(schema) = node.get("contains") else { return };
+        let [least, most] = ["minContains", "maxContains"].map(|name| node.get(name).map(count));
+        let (Some(least), Some(most)) = (least.unwrap_or(Some(1)), most.map_or(Some(None), |most| most.map(Some)))
+        else {
+            return self.lose_restriction(facts, schema.index(), "contains");
+        };
+        if least > 0 || most.is_some() {
+            facts.contains.push(Contains { schema: Conjunct { node: schema, trail, or_null: false }, least, most });
+        }
+    }
+
     /// Adds `if`, `then` and `else`.
     fn conditional(&mut self, facts: &mut Facts<'a>, node: Node<'a>, trail: Option<&'a Trail<'a>>) {
         let Some(condition) = node.get("if") else { return };
@@ -416,6 +430,11 @@ impl<'a> Converter<'a> {
         let branches = vec![part("if"), part("then"), part("else")];
         facts.unions.push(Union { group: Group::If, at: condition.index(), branches, name: "" });
     }
+}
+
+/// Returns a number of characters, items or members.
+fn count(value: Node<'_>) -> Option<i64> {
+    number(value).filter(|n| n.fract() == 0.0 && (0.0..=9e15).contains(n)).map(|n| n as i64)
 }
 
 /// The members that document a schema.

@@ -119,6 +119,16 @@ pub(super) struct Union<'a> {
     pub(super) name: &'a str,
 }
 
+/// `contains`: how many items satisfy a schema.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Contains<'a> {
+    pub(super) schema: Conjunct<'a>,
+    /// `minContains`
+    pub(super) least: i64,
+    /// `maxContains`
+    pub(super) most: Option<i64>,
+}
+
 /// A bound of numbers, and whether the bound itself is excluded.
 pub(super) type Bound = (f64, bool);
 
@@ -162,6 +172,7 @@ pub(super) struct Facts<'a> {
     pub(super) items: Vec<Conjunct<'a>>,
     /// Whether items have schemas by position.
     pub(super) tuple: bool,
+    pub(super) contains: Vec<Contains<'a>>,
     pub(super) unions: Vec<Union<'a>>,
     pub(super) nots: Vec<(Facts<'a>, u32)>,
     /// `dependentRequired`
@@ -208,6 +219,7 @@ impl<'a> Facts<'a> {
             open: false,
             items: Vec::new(),
             tuple: false,
+            contains: Vec::new(),
             unions: Vec::new(),
             nots: Vec::new(),
             dependents: Vec::new(),

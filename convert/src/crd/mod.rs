@@ -76,7 +76,7 @@ pub struct Made<'a> {
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 ///
 /// let source = "$defs: {size: {type: integer, exclusiveMinimum: 0}}
-/// type: object\nproperties: {size: {$ref: '#/$defs/size'}, tags: {type: array, contains: {const: a}}}\n";
+/// type: object\nproperties: {size: {$ref: '#/$defs/size'}, tags: {type: array, unevaluatedItems: false}}\n";
 /// let mut tape = Tape::new();
 /// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
 /// let root = tape.document(source).node(0);

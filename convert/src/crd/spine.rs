@@ -188,6 +188,9 @@ impl<'a> Converter<'a> {
             if let Some(at) = facts.unique {
                 self.lose(Code::ToCrdValidation, at, "uniqueItems");
             }
+            for contains in &facts.contains {
+                self.lose(Code::ToCrdValidation, contains.schema.node.index(), "contains");
+            }
         }
     }
 
@@ -352,6 +355,18 @@ impl<'a> Converter<'a> {
             }
             other => build.extra.list_type = other,
         }
+        for contains in &facts.contains {
+            let inner = self.facts(&Spec::one(contains.schema));
+            let rule = if is_scalar && !inner.lost { rules::of_item(&inner, item.ty) } else { None };
+            match rule {
+                Some(rule) => {
+                    for text in rules::of_contains(&rule, contains.least, contains.most) {
+                        self.add_rule(build, &text);
+                    }
+                }
+                None => self.lose(Code::ToCrdValidation, contains.schema.node.index(), "contains"),
+            }
+        }
         let Some(at) = facts.unique else { return };
         if build.extra.list_type.is_none() && is_scalar {
             build.extra.list_type = Some("set");
@@ -492,6 +507,7 @@ fn about(facts: &Facts<'_>) -> Types {
         || facts.least[2].or(facts.most[2]).is_some();
     let array = !facts.items.is_empty()
         || facts.tuple
+        || !facts.contains.is_empty()
         || facts.unique.is_some()
         || facts.list_type.is_some()
         || facts.least[1].or(facts.most[1]).is_some();

@@ -63,6 +63,15 @@ impl<'a> Writer<'_, 'a, '_> {
         pointer
     }
 
+    /// Returns the pointer to the target of a reference in a kept schema. A reference that leads nowhere is noted.
+    pub(super) fn resolved_text(&mut self, reference: &str, at: u32) -> Option<String> {
+        let pointer = target(reference).and_then(|name| self.wanted(&name, Place::Branch));
+        if pointer.is_none() {
+            self.note(Code::JsonSchemaReference, at, format!("$ref {reference:?}"));
+        }
+        pointer
+    }
+
     fn pointer(&self, name: &str) -> String {
         let mut out = format!("#/{}/", self.options.draft.definitions());
         out.push_str(&percent::encode(&pointer::escape(name), percent::FRAGMENT));

@@ -1,8 +1,22 @@
 //! Extensions, which stay as annotations, and keywords of OpenAPI that JSON Schema does not have.
 
+use super::Draft;
 use super::writer::{Meta, Writer, key};
-use kubeshape_schema::read::is_extension;
+use kubeshape_schema::read::{KEPT, is_extension};
 use kubeshape_schema::{Code, Flags, Json, Rule, Schema};
+
+/// Members that say where a schema is.
+const IDENTIFIERS: [&str; 7] = ["$anchor", "$defs", "$dynamicAnchor", "$id", "$schema", "$vocabulary", "definitions"];
+/// References to schemas that have other places in the result.
+const DYNAMIC: [&str; 2] = ["$dynamicRef", "$recursiveRef"];
+/// Keywords whose values are mappings of schemas.
+const MAPS: [&str; 2] = ["dependentSchemas", "patternProperties"];
+
+/// Returns the value of a keyword that only OpenAPI 3.1 has.
+pub(super) fn kept<'a>(s: &Schema<'a>, name: &str) -> Option<Json<'a>> {
+    let (_, kept) = s.extra().extensions.iter().find(|(own, _)| *own == KEPT)?;
+    kept.get(name).copied()
+}
 
 impl<'a> Writer<'_, 'a, '_> {
     pub(super) fn extensions(&mut self, s: &Schema<'a>, meta: Meta<'_>) {
@@ -103,6 +117,7 @@ impl<'a> Writer<'_, 'a, '_> {
             match *name {
                 "deprecated" | "writeOnly" | "nullable" => {}
                 "x-nullable" if *value == Json::Bool(true) => {}
+                KEPT => self.kept(value, s.at),
                 "discriminator" | "xml" => self.note(Code::JsonSchemaOpenApi, s.at, (*name).to_owned()),
                 name if is_extension(name) => {
                     self.any_key(name);
@@ -117,6 +132,75 @@ impl<'a> Writer<'_, 'a, '_> {
                 }
             }
         }
+    }
+
+    /// Prints the keywords of OpenAPI 3.1, which are those of JSON Schema 2020-12. Older drafts have other ones.
+    fn kept(&mut self, kept: &Json<'a>, at: u32) {
+        let Json::Object(members) = kept else { return };
+        for (name, value) in *members {
+            if *name == "examples" {
+                // The first one is printed.
+                self.note(Code::JsonSchemaOpenApi, at, (*name).to_owned());
+            } else if IDENTIFIERS.contains(name) {
+                self.note(Code::JsonSchemaIdentifier, at, (*name).to_owned());
+            } else if self.options.draft == Draft::D2020_12 && !DYNAMIC.contains(name) {
+                self.any_key(name);
+                self.kept_schema(value, MAPS.contains(name), at);
+            } else {
+                self.note(Code::JsonSchemaKeyword, at, (*name).to_owned());
+            }
+        }
+    }
+
+    /// Prints a kept schema, or a mapping or a list of schemas. Its references lead to definitions of the result.
+    fn kept_schema(&mut self, value: &Json<'a>, is_map: bool, at: u32) {
+        match value {
+            Json::Object(members) => {
+                self.out.push(b'{');
+                self.first = true;
+                for (name, value) in *members {
+                    match (*name, value) {
+                        _ if is_map => {
+                            self.any_key(name);
+                            self.kept_schema(value, false, at);
+                        }
+                        ("$ref", Json::Str(reference)) => {
+                            if let Some(pointer) = self.resolved_text(reference, at) {
+                                self.any_key(name);
+                                self.text(&pointer);
+                            }
+                        }
+                        ("const" | "enum" | "default" | "example" | "examples", _) => {
+                            self.any_key(name);
+                            self.json(value);
+                        }
+                        (name, _) if IDENTIFIERS.contains(&name) => {
+                            self.note(Code::JsonSchemaIdentifier, at, name.to_owned());
+                        }
+                        (name, _) if DYNAMIC.contains(&name) => {
+                            self.note(Code::JsonSchemaKeyword, at, name.to_owned());
+                        }
+                        (name, _) => {
+                            self.any_key(name);
+                            self.kept_schema(value, name == "properties" || MAPS.contains(&name), at);
+                        }
+                    }
+                }
+                self.out.push(b'}');
+            }
+            Json::Array(items) => {
+                self.out.push(b'[');
+                for (i, item) in items.iter().enumerate() {
+                    if i > 0 {
+                        self.out.push(b',');
+                    }
+                    self.kept_schema(item, false, at);
+                }
+                self.out.push(b']');
+            }
+            other => self.json(other),
+        }
+        self.first = false;
     }
 
     fn openapi_only(&mut self, s: &Schema<'a>) {

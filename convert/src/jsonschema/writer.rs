@@ -1,6 +1,7 @@
 //! Walks over a schema: annotations, null, properties, branches.
 
 use super::branches::{has_other_fields, junctors, says_either};
+use super::extensions::kept;
 use super::format::{self, Shown};
 use super::{Draft, Nulls, Options, Patterns, Resolver};
 use kubeshape_schema::escape::{self, Escape};
@@ -109,6 +110,9 @@ pub(super) struct Plan<'s> {
     /// Further members of `allOf`, printed.
     pub(super) all_of: Vec<Vec<u8>>,
 }
+
+/// The keywords of OpenAPI 3.1 that may declare fields.
+const DECLARING: [&str; 6] = ["dependentSchemas", "else", "if", "patternProperties", "then", "unevaluatedProperties"];
 
 /// The server's check of the type of an embedded resource (apiextensions-apiserver: `objectmeta.Validate`). It checks a
 /// kind in lower case, which is ASCII for the Kelvin sign, too.
@@ -630,7 +634,8 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         }
         let e = s.extra();
         let composed = (!s.reference.is_empty() && !s.properties.is_empty())
-            || (transparent(s).is_none() && junctors(s).any(|branch| has_other_fields(s, branch)));
+            || (transparent(s).is_none() && junctors(s).any(|branch| has_other_fields(s, branch)))
+            || DECLARING.iter().any(|name| kept(s, name).is_some());
         if composed {
             self.note(Code::JsonSchemaOpen, s.at, "its fields are declared in several schemas".to_owned());
         }

@@ -34,11 +34,17 @@ impl<'a> Results<'_, 'a> {
     pub(super) fn definitions(&mut self, target: Target) -> Result<(), Fatal> {
         self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
         let mut wanted = ByKind::new();
+        let mut without = Vec::new();
         for number in 0..self.sources.len() {
             let content = self.sources[number].loaded.content();
             if !self.sources[number].is_published && (content.dialect().is_some() || content == Content::JsonSchema) {
-                self.choose(number, &mut wanted, target);
+                without.extend(self.choose(number, &mut wanted, target));
             }
+        }
+        // Of the documents of a server, some have no kinds: `api`, `apis/apps`, `version`.
+        let code = if wanted.is_empty() { Code::ToCrdNothing } else { Code::ToCrdNoKinds };
+        for (number, detail) in without {
+            self.say(&[number], Note::new(code, 0, detail), target);
         }
         if self.settings.definitions.plural.is_some() && wanted.len() > 1 {
             let detail = "--plural names one resource: choose one schema with --kind";
@@ -51,8 +57,8 @@ impl<'a> Results<'_, 'a> {
         Ok(())
     }
 
-    /// Chooses the schemas of a source.
-    fn choose(&mut self, number: usize, wanted: &mut ByKind<'a>, target: Target) {
+    /// Chooses the schemas of a source. If all kinds are wanted and it has none, returns its number, and what it has.
+    fn choose(&mut self, number: usize, wanted: &mut ByKind<'a>, target: Target) -> Option<(usize, String)> {
         let settings = self.settings;
         let root = self.sources[number].root();
         let candidates = crd::candidates(root);
@@ -76,7 +82,7 @@ impl<'a> Results<'_, 'a> {
         }
         if chosen.is_empty() {
             // With --kind, another document may have it; what is missing everywhere is reported.
-            if settings.kinds.is_all() {
+            return settings.kinds.is_all().then(|| {
                 let known: Vec<&str> = candidates.iter().map(|candidate| self.name_of(candidate, number)).collect();
                 let more = if known.len() > LISTED { ", …" } else { "" };
                 let known = known[..known.len().min(LISTED)].join(", ");
@@ -85,9 +91,8 @@ impl<'a> Results<'_, 'a> {
                 } else {
                     format!("no schema is marked as a Kubernetes kind; choose with --kind and --group: {known}{more}")
                 };
-                self.say(&[number], Note::new(Code::ToCrdNothing, 0, detail), target);
-            }
-            return;
+                (number, detail)
+            });
         }
         for (candidate, name, found) in chosen {
             let at = candidate.node.index();
@@ -124,6 +129,7 @@ impl<'a> Results<'_, 'a> {
                 slot.versions.push((version, number, candidate.node));
             }
         }
+        None
     }
 
     /// Returns the name of a schema; a JSON Schema without title is called like its file.

@@ -22,7 +22,7 @@ pub(super) struct Needs {
     v2: bool,
     /// Whether documents are read. Definitions are created from their nodes.
     documents: bool,
-    /// Whether what only OpenAPI 3.1 has is kept, because all results are documents of it.
+    /// Whether what only OpenAPI 3.1 has is kept, because all results are documents of it or JSON Schemas.
     keeps: bool,
     /// Whether the only result is the only document in the other dialect: it is converted while it is printed.
     pub(super) is_printed_only: bool,
@@ -43,8 +43,14 @@ impl Needs {
         };
         let has_v3 = has(Shape::V3) || has(Shape::V31);
         let v3 = has_v3 || has(Shape::JsonSchema) || has(Shape::Kustomize) || (has(Shape::Smd) && !only_v2);
+        // References in kept keywords are not renamed, as merging documents may need it.
+        let is_alone = documents.len() == 1;
         let documents = targets.iter().any(|target| target.shape != Shape::Crd);
-        let keeps = targets.iter().all(|target| target.shape == Shape::V31);
+        let keeps = targets.iter().all(|target| match target.shape {
+            Shape::V31 => true,
+            Shape::JsonSchema => is_alone,
+            _ => false,
+        });
         Needs { v3: v3 && !is_printed_only, v2: has(Shape::V2) && !is_printed_only, documents, keeps, is_printed_only }
     }
 }

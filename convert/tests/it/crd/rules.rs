@@ -106,11 +106,61 @@ fn keywords_of_values() {
     converts(r#"{"type": "string", "pattern": "^(?!a)"}"#, r#"{"type":"string"}"#, &[Code::ToCrdPattern]);
     converts(r#"{"type": "string", "format": "duration"}"#, r#"{"type":"string"}"#, &[Code::ToCrdFormat]);
     converts(r#"{"type": "string", "readOnly": true, "x-a": 1}"#, r#"{"type":"string"}"#, &[Code::ToCrdDropped; 2]);
+    // A server refuses an empty string of this format.
+    converts(r#"{"type": "string", "format": "byte"}"#, r#"{"type":"string"}"#, &[Code::ToCrdFormat]);
     converts(
-        r#"{"type": "array", "items": {"type": "string"}, "contains": {"const": "a"}}"#,
-        r#"{"type":"array","items":{"type":"string"}}"#,
-        &[Code::ToCrdValidation],
+        r#"{"type": "string", "contentEncoding": "base64", "contentMediaType": "a/b"}"#,
+        r#"{"type":"string"}"#,
+        &[Code::ToCrdDropped; 2],
     );
+}
+
+#[test]
+fn contains_is_a_rule_about_scalars() {
+    for (item, keywords, rules) in [
+        ("string", r#""contains": {"const": "a"}"#, &["self.exists(item, item in ['a'])"][..]),
+        (
+            "string",
+            r#""contains": {"type": "string", "minLength": 2, "minimum": 1}"#,
+            &["self.exists(item, size(item) >= 2)"],
+        ),
+        (
+            "string",
+            r#""contains": {"pattern": "^a"}, "minContains": 2, "maxContains": 3"#,
+            &["self.filter(item, item.matches('^a')).size() >= 2", "self.filter(item, item.matches('^a')).size() <= 3"],
+        ),
+        (
+            "integer",
+            r#""contains": {"minimum": 1, "exclusiveMaximum": 9, "multipleOf": 2, "maxLength": 1}"#,
+            &["self.exists(item, item >= 1 && item < 9 && item % 2 == 0)"],
+        ),
+        (
+            "boolean",
+            r#""contains": {"enum": [true, "a"]}, "minContains": 0, "maxContains": 1"#,
+            &["self.filter(item, item in [true]).size() <= 1"],
+        ),
+        ("string", r#""contains": {}, "minContains": 2"#, &["size(self) >= 2"]),
+        ("string", r#""contains": {"const": "a"}, "minContains": 0"#, &[]),
+        ("string", r#""minContains": 3"#, &[]),
+    ] {
+        let source = format!(r#"{{"type": "array", "items": {{"type": "{item}"}}, {keywords}}}"#);
+        let rules: Vec<String> = rules.iter().map(|rule| format!(r#"{{"rule":"{rule}"}}"#)).collect();
+        let rules = rules.join(",");
+        let rules = if rules.is_empty() { rules } else { format!(r#","x-kubernetes-validations":[{rules}]"#) };
+        converts(&source, &format!(r#"{{"type":"array","items":{{"type":"{item}"}}{rules}}}"#), &[]);
+    }
+    for (items, contains) in [
+        (r#"{"type": "integer"}"#, r#"{"minimum": 0.5}"#),
+        (r#"{"type": "string"}"#, r#"{"type": "integer"}"#),
+        (r#"{"type": "string"}"#, r#"{"anyOf": [{"const": "a"}, {"const": "b"}]}"#),
+        (r#"{"type": ["string", "null"]}"#, r#"{"const": "a"}"#),
+        (r#"{"type": "number"}"#, r#"{"minimum": 1}"#),
+    ] {
+        let source = format!(r#"{{"type": "array", "items": {items}, "contains": {contains}}}"#);
+        let spec = spec(&source, Options::default()).unwrap();
+        assert!(!spec.json.contains("x-kubernetes-validations"), "{source}: {}", spec.json);
+        assert_eq!(spec.codes, [Code::ToCrdValidation], "{source}");
+    }
 }
 
 #[test]

@@ -67,9 +67,36 @@ fn schemas() -> impl Strategy<Value = Value> {
                 schema["then"] = then;
                 schema
             }),
-            1 => (object, name.clone(), name, inner).prop_map(|(mut schema, a, b, then)| {
+            1 => (object.clone(), name.clone(), name.clone(), inner.clone()).prop_map(|(mut schema, a, b, then)| {
                 schema["dependentRequired"] = json!({a: [b]});
                 schema["dependentSchemas"] = json!({b: then});
+                schema
+            }),
+            1 => (inner.clone(), inner.clone(), 0..3, prop::option::of(0..3)).prop_map(|(item, contains, least, most)| {
+                let mut schema = json!({"type": "array", "items": item, "contains": contains, "minContains": least});
+                if let Some(most) = most {
+                    schema["maxContains"] = json!(most);
+                }
+                schema
+            }),
+            1 => (inner.clone(), inner.clone(), any::<bool>()).prop_map(|(first, rest, is_open)| {
+                let rest = if is_open { rest } else { json!(false) };
+                json!({"type": "array", "prefixItems": [first], "unevaluatedItems": rest})
+            }),
+            1 => (object.clone(), inner.clone(), prop_oneof![Just("^a"), Just("b$"), Just(".")]).prop_map(|(mut schema, value, pattern)| {
+                schema["patternProperties"] = json!({pattern: value});
+                schema
+            }),
+            1 => (object.clone(), prop_oneof![Just(json!({"pattern": "^a"})), Just(json!({"maxLength": 1})), Just(json!({"enum": ["a", "b"]}))]).prop_map(|(mut schema, names)| {
+                schema["propertyNames"] = names;
+                schema
+            }),
+            1 => (inner.clone(), prop_oneof![Just(json!({"pattern": "^a"})), Just(json!({"minLength": 1}))]).prop_map(|(value, names)| {
+                json!({"type": "object", "propertyNames": names, "patternProperties": {"^[ab]": value}, "additionalProperties": false})
+            }),
+            1 => (object, inner, name).prop_map(|(mut schema, other, key)| {
+                schema["allOf"] = json!([{"properties": {key: other}}]);
+                schema["unevaluatedProperties"] = json!(false);
                 schema
             }),
         ]
