@@ -231,7 +231,7 @@ fn start(options: &Options) -> Result<(Server, SocketAddr)> {
     let mut command = Command::new(&options.program);
     if options.restricted > 0 {
         let file = folder.join("tokens.csv");
-        fs::write(&file, access::tokens(options.bombs, options.restricted))?;
+        fs::write(&file, access::tokens(options.bombs))?;
         command.args(["serve", "--authorization-mode", "RBAC", "--token-file"]).arg(file);
     } else {
         command.arg("serve");
