@@ -276,7 +276,7 @@ fn what_the_source_accepts_the_definition_accepts() {
         let schema = spec(at, true);
         let mut without = schema.clone();
         // A validator needs the target of a dynamic reference.
-        if let Some(a) = without["properties"]["a"].as_object_mut() {
+        if let Some(Value::Object(a)) = without.pointer_mut("/properties/a") {
             a.remove("$dynamicRef");
         }
         let validator = jsonschema::draft202012::new(&without).unwrap();
@@ -290,7 +290,7 @@ fn what_the_source_accepts_the_definition_accepts() {
             }
         }
     }
-    assert!(objects.len() > 150 && refused > 100, "{} and {refused}", objects.len());
+    assert!(objects.len() > 300 && refused > 80, "{} and {refused}", objects.len());
     folder.write("objects.json", objects.join("\n"));
     let run = folder.run("validate --schemas crds objects.json --output-format json");
     for line in run.out.lines() {

@@ -390,7 +390,12 @@ impl<'a> Converter<'a> {
         let or_null = or_null || !nulls.is_empty();
         let branch = |schema| Conjunct { or_null, ..conjunct(schema) };
         match others.as_slice() {
-            [only] => return self.collect(facts, branch(*only)),
+            [only] => {
+                if group == Group::One && !nulls.is_empty() && accepts_null(*only) {
+                    self.lose(Code::ToCrdValidation, list.index(), "null, which both alternatives accept");
+                }
+                return self.collect(facts, branch(*only));
+            }
             [] if !nulls.is_empty() => {
                 // Only null is left.
                 facts.types = Types::NONE;
@@ -473,6 +478,18 @@ fn is_null(schema: Node<'_>) -> bool {
     schema.get("type").is_some_and(only)
         || schema.get("const").is_some_and(Node::is_null)
         || schema.get("enum").is_some_and(|values| values.len() == 1 && values.items().all(Node::is_null))
+}
+
+/// Returns whether a schema accepts null, as far as its own text says it: references are not followed.
+fn accepts_null(schema: Node<'_>) -> bool {
+    let has_null = |values: Node<'_>| values.items().any(Node::is_null);
+    let names_null = |types: Node<'_>| types.text() == "null" || types.items().any(|name| name.text() == "null");
+    schema.get("type").is_none_or(names_null)
+        && schema.get("enum").is_none_or(has_null)
+        && schema.get("const").is_none_or(Node::is_null)
+        && schema.get("$ref").is_none()
+        && schema.get("allOf").is_none_or(|all| all.items().all(accepts_null))
+        && ["anyOf", "oneOf"].iter().all(|name| schema.get(name).is_none_or(|all| all.items().any(accepts_null)))
 }
 
 /// Returns whether two values are the same.

@@ -28,7 +28,7 @@ pub fn holds(data: &[u8]) {
         let effort = Effort { objects: 24, reviews: REVIEWS, batch: 7, shrinking: 8, ..Effort::default() };
         let report = prove(&crd, &[], &mut Renaming, &effort);
         // A schema may restrict the API version.
-        let others = report.faults.iter().filter(|fault| fault.code != Code::ConversionRefused);
+        let others = report.faults.iter().filter(|fault| fault.what != Code::ConversionRefused);
         assert_eq!(others.count(), 0, "{report:?}");
         let mut any = Answering { answers: data, calls: 0 };
         let report = prove(&crd, &[], &mut any, &effort);

@@ -197,7 +197,7 @@ fn what_is_not_known_is_an_error_that_names_it() {
         ),
     );
     refused(
-        "resources: [github.com/a/b?ref=main]\n",
+        "resources: ['github.com/a/b?ref=main']\n",
         &of(
             "kustomization.yaml:1:13: \"github.com/a/b?ref=main\" is on another machine, and nothing is downloaded: INSTEAD",
         ),
