@@ -6,7 +6,7 @@ use crate::golden;
 use crate::known::Known;
 use crate::table::{Table, Verdict};
 use crate::verdict::bytes;
-use kubeshape_check::trim::{Fit, Options, plan};
+use kubeshape_check::trim::{Fit, Options, Trimmed, plan};
 use kubeshape_convert::v3::{self, later};
 use kubeshape_diff::{Class, definitions};
 use kubeshape_schema::{Bump, Dialect, Profile};
@@ -43,7 +43,9 @@ pub fn compare(corpus: Option<&Path>, known: Known) -> std::io::Result<Table> {
         })
         .collect();
     let mut table = Table::new("written", known);
-    tables.into_iter().for_each(|one| table.take(one));
+    for one in tables {
+        table.take(one);
+    }
     Ok(table)
 }
 
@@ -89,7 +91,7 @@ fn there_and_back(before: &[u8]) -> Verdict {
 /// Trims the definitions of a document.
 fn trimmed(label: &str, text: &str, root: kubeshape_yaml::Node<'_>, table: &mut Table) {
     let made = plan(root, &Options { fit: Some(Fit::Annotation), ..Options::default() });
-    if made.edits.is_empty() && made.definitions.iter().all(|definition| definition.fits()) {
+    if made.edits.is_empty() && made.definitions.iter().all(Trimmed::fits) {
         return;
     }
     let after = edit::apply(text, &made.edits);

@@ -89,11 +89,11 @@ fn crates(tree: &str, lock: &str) -> Result<(String, Components)> {
             user.uses.insert(url.clone());
         }
         let component = crates.entry(url.clone()).or_default();
-        component.name = name.to_owned();
-        component.version = version.to_owned();
+        name.clone_into(&mut component.name);
+        version.clone_into(&mut component.version);
         // Older crates write `MIT/Apache-2.0`, which is no SPDX expression.
         component.licence = licence.split('/').map(str::trim).collect::<Vec<_>>().join(" OR ");
-        component.repository = repository.to_owned();
+        repository.clone_into(&mut component.repository);
         component.checksum = checksums.get(&url).map(|checksum| (*checksum).to_owned());
         above.push(url);
     }

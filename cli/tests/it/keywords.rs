@@ -185,7 +185,7 @@ fn part_of(text: &str, kind: &str) -> Option<String> {
     let found = [
         value["components"]["schemas"].get(&name).cloned(),
         value["definitions"].get(&name).cloned(),
-        types.filter(|one| one["name"] == name.as_str()).cloned().next(),
+        types.into_iter().find(|one| one["name"] == name.as_str()).cloned(),
         own.then(|| value.clone()),
     ];
     found.into_iter().flatten().next().map(|found| found.to_string())

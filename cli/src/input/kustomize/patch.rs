@@ -59,7 +59,7 @@ fn cost(value: Option<Value<'_>>, patch: Value<'_>) -> usize {
     let Value::Map(patch) = patch else { return 1 };
     let old = value.and_then(Value::as_map);
     let inner = patch.entries().iter().map(|(key, new)| cost(old.and_then(|old| old.get(key)), *new));
-    old.map_or(0, |old| old.len()) + patch.len() + inner.sum::<usize>()
+    old.map_or(0, |old| old.entries().len()) + patch.len() + inner.sum::<usize>()
 }
 
 /// Returns how many members the operations of a JSON patch may read and write: those on their paths.

@@ -91,12 +91,12 @@ fn a_project_of_kubebuilder_is_built() {
 const CASES: [&str; 10] = [
     "patchesStrategicMerge: [webhook.yaml]",
     "patches: [{path: webhook.yaml, target: {kind: CustomResourceDefinition}}]",
-    r#"patches:
+    r"patches:
 - target: {name: 'ta.*', group: apiextensions.k8s.io, version: v1}
   patch: |-
     - {op: add, path: /metadata/annotations/x, value: y}
     - {op: remove, path: /metadata/annotations/a}
-    - {op: replace, path: /spec/versions/0/served, value: false}"#,
+    - {op: replace, path: /spec/versions/0/served, value: false}",
     r#"patchesJson6902:
 - target: {kind: CustomResourceDefinition, name: gaps.example.com}
   patch: '[{"op": "test", "path": "/spec/scope", "value": "Namespaced"},

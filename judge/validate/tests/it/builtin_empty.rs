@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 #[test]
 fn an_empty_list_of_policies_gets_no_default() {
-    let kind = strategy("autoscaling/v2", "HorizontalPodAutoscaler", "autoscaling.v2.HorizontalPodAutoscaler");
+    let kind =
+        strategy("autoscaling/v2", "HorizontalPodAutoscaler", "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler");
     let object = |behavior: &Value| {
         json!({"metadata": {"name": "a"}, "spec": {"maxReplicas": 3, "behavior": behavior,
             "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}}})
@@ -22,14 +23,15 @@ fn an_empty_list_of_policies_gets_no_default() {
 
 #[test]
 fn an_empty_list_is_given_but_not_a_change() {
-    let slice = strategy("resource.k8s.io/v1", "ResourceSlice", "resource.v1.ResourceSlice");
+    let slice = strategy("resource.k8s.io/v1", "ResourceSlice", "io.k8s.api.resource.v1.ResourceSlice");
     let object = json!({"metadata": {"name": "a"}, "spec": {"devices": [], "sharedCounters": [], "allNodes": true,
         "driver": "a.b", "pool": {"name": "p", "resourceSliceCount": 1}}});
     assert_eq!(
         created(&slice, &object),
         ["spec: Invalid value: \"\": only one of `sharedCounters` or `devices` is allowed"]
     );
-    let template = strategy("resource.k8s.io/v1", "ResourceClaimTemplate", "resource.v1.ResourceClaimTemplate");
+    let template =
+        strategy("resource.k8s.io/v1", "ResourceClaimTemplate", "io.k8s.api.resource.v1.ResourceClaimTemplate");
     let object = |spec: &Value| json!({"metadata": {"name": "a", "namespace": "b", "resourceVersion": "1"}, "spec": {"spec": spec}});
     let (empty, none) = (json!({"devices": {"requests": []}}), json!({"devices": {}}));
     assert_eq!(updated(&template, &object(&empty), &object(&none)), [""; 0]);
@@ -37,15 +39,18 @@ fn an_empty_list_is_given_but_not_a_change() {
 
 #[test]
 fn errors_show_empty_lists_as_go_does() {
-    let request =
-        strategy("certificates.k8s.io/v1", "CertificateSigningRequest", "certificates.v1.CertificateSigningRequest");
+    let request = strategy(
+        "certificates.k8s.io/v1",
+        "CertificateSigningRequest",
+        "io.k8s.api.certificates.v1.CertificateSigningRequest",
+    );
     let object = json!({"metadata": {"name": "a"},
         "spec": {"request": "", "signerName": "a.b/c", "usages": ["any"]}});
     assert_eq!(
         created(&request, &object),
         ["spec.request: Invalid value: \"\": PEM block type must be CERTIFICATE REQUEST"]
     );
-    let set = strategy("apps/v1", "ReplicaSet", "apps.v1.ReplicaSet");
+    let set = strategy("apps/v1", "ReplicaSet", "io.k8s.api.apps.v1.ReplicaSet");
     let object = json!({"metadata": {"name": "a"}, "spec": {"selector": {"matchExpressions": [], "matchLabels": {}},
         "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}});
     assert_eq!(
@@ -55,7 +60,7 @@ fn errors_show_empty_lists_as_go_does() {
             "spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match template `labels`",
         ][..1]
     );
-    let volume = strategy("v1", "PersistentVolume", "core.v1.PersistentVolume");
+    let volume = strategy("v1", "PersistentVolume", "io.k8s.api.core.v1.PersistentVolume");
     let object = |operator: &str| {
         let term = json!({"matchExpressions": [{"key": "a", "operator": operator, "values": []}]});
         json!({"metadata": {"name": "a", "resourceVersion": "1"}, "spec": {"capacity": {"storage": "1Gi"},
@@ -72,7 +77,8 @@ fn errors_show_empty_lists_as_go_does() {
 
 #[test]
 fn metrics_in_annotations_are_checked() {
-    let kind = strategy("autoscaling/v1", "HorizontalPodAutoscaler", "autoscaling.v1.HorizontalPodAutoscaler");
+    let kind =
+        strategy("autoscaling/v1", "HorizontalPodAutoscaler", "io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler");
     let object = |metrics: &Value, usage: i32| {
         json!({"metadata": {"name": "a", "annotations": {
                 "autoscaling.alpha.kubernetes.io/metrics": metrics.to_string(),
@@ -97,7 +103,7 @@ fn metrics_in_annotations_are_checked() {
 
 #[test]
 fn the_time_of_a_phase_stays_until_the_phase_changes() {
-    let kind = strategy("v1", "PersistentVolume", "core.v1.PersistentVolume");
+    let kind = strategy("v1", "PersistentVolume", "io.k8s.api.core.v1.PersistentVolume");
     let object = |status: &Value| {
         json!({"metadata": {"name": "a", "resourceVersion": "1"}, "status": status,
             "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"}}})
@@ -120,7 +126,7 @@ fn the_time_of_a_phase_stays_until_the_phase_changes() {
 
 #[test]
 fn a_port_is_not_given_the_node_port_of_another_one() {
-    let kind = strategy("v1", "Service", "core.v1.Service");
+    let kind = strategy("v1", "Service", "io.k8s.api.core.v1.Service");
     let first = Assigned::default().node_port;
     let object = json!({"metadata": {"name": "a", "namespace": "b"}, "spec": {"type": "NodePort", "ports": [
         {"name": "a", "port": 1}, {"name": "b", "port": 2, "nodePort": first}, {"name": "c", "port": 3}]}});

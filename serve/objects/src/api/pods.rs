@@ -174,7 +174,7 @@ pub(super) fn with_ephemeral_containers<'a>(pod: Value<'a>, live: Value<'a>, are
     out
 }
 
-fn ephemeral_containers<'v>(pod: Value<'v>) -> &'v [Value<'v>] {
+fn ephemeral_containers(pod: Value<'_>) -> &[Value<'_>] {
     pod.get("spec").and_then(|spec| spec.get(EPHEMERAL_FIELD)?.as_list()).unwrap_or_default()
 }
 

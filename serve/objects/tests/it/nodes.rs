@@ -12,8 +12,8 @@ const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/le
 const REQUESTS: &str = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
-fn kubelet(name: &str) -> Option<Identity> {
-    Some(Identity::new(&format!("system:node:{name}"), ["system:nodes"]))
+fn kubelet(name: &str) -> Identity {
+    Identity::new(&format!("system:node:{name}"), ["system:nodes"])
 }
 
 /// A server with two nodes and a Pod on each.
@@ -24,7 +24,7 @@ fn server() -> Server {
         server.create(PODS, &pod(&format!("on-{name}"), &json!({"nodeName": name})));
     }
     server.create(ACCOUNTS, &json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}}));
-    server.user = kubelet("mine");
+    server.user = Some(kubelet("mine"));
     server
 }
 
@@ -56,14 +56,14 @@ fn only_kubelets_are_restricted() {
     server.create(PODS, &pod("a", &json!({})));
     server.user = Some(Identity::new("system:node:mine", ["others"]));
     server.create(PODS, &pod("b", &json!({})));
-    server.user = kubelet("");
+    server.user = Some(kubelet(""));
     assert_eq!(
         message(&mut server, "POST", PODS, &pod("c", &json!({}))),
         (403, r#"pods "c" is forbidden: could not determine node from user "system:node:""#.to_owned())
     );
     // Other kinds are free.
     let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
-    server.user = kubelet("mine");
+    server.user = Some(kubelet("mine"));
     server.create("/api/v1/namespaces/default/configmaps", &map);
 }
 
@@ -143,7 +143,7 @@ fn kubelets_create_copies_of_their_own_pods() {
     }
     let files = json!({"downwardAPI": {"items": [{"path": "n", "fieldRef": {"fieldPath": "metadata.name"}}]}});
     server.create(PODS, &copy(one, volume(json!({"projected": {"sources": [files]}}))));
-    server.user = kubelet("gone");
+    server.user = Some(kubelet("gone"));
     let mut sent = copy(json!([owner(json!({"name": "gone"}))]), json!({"nodeName": "gone"}));
     sent["metadata"]["name"] = "b".into();
     assert_eq!(message(&mut server, "POST", PODS, &sent), (404, r#"node "gone" not found"#.to_owned()));
@@ -189,7 +189,7 @@ fn kubelets_change_and_delete_the_pods_of_their_node() {
         r#"node "mine" can only delete pods with spec.nodeName set to itself"#
     );
     assert_eq!(server.send("POST", &format!("{mine}/eviction"), &eviction("on-mine")).code, 201);
-    server.user = kubelet("other");
+    server.user = Some(kubelet("other"));
     assert_eq!(server.send("DELETE", &other, &Value::Null).code, 200);
 }
 
@@ -248,7 +248,7 @@ fn kubelets_change_the_progress_of_claims() {
     let mut server = server();
     server.user = None;
     server.create(CLAIMS, &claim("a", "1Gi", &json!({})));
-    server.user = kubelet("mine");
+    server.user = Some(kubelet("mine"));
     let (path, status) = (format!("{CLAIMS}/a"), format!("{CLAIMS}/a/status"));
     assert_eq!(server.refused("DELETE", &path, &Value::Null), "may only update PVC status");
     let capacity = json!({"status": {"capacity": {"storage": "2Gi"}, "allocatedResources": {"storage": "2Gi"}}});
@@ -279,7 +279,7 @@ fn kubelets_get_tokens_for_the_pods_of_their_node() {
     let uids: Vec<Value> = ["with-token", "on-other"]
         .map(|name| get(&mut server, &format!("{PODS}/{name}"))["metadata"]["uid"].clone())
         .into();
-    server.user = kubelet("mine");
+    server.user = Some(kubelet("mine"));
     let path = format!("{ACCOUNTS}/a/token");
     let request = |bound: Value, audiences: &[&str]| {
         json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"audiences": audiences,
@@ -346,7 +346,7 @@ fn leases_drivers_slices_and_certificates_are_those_of_the_node() {
     server.create(slices, &slice("mine"));
     let same = |verb: &str| format!("can only {verb} ResourceSlice with the same NodeName as the requesting node");
     assert_eq!(server.refused("POST", slices, &slice("other")), same("create"));
-    server.user = kubelet("other");
+    server.user = Some(kubelet("other"));
     assert_eq!(server.refused("DELETE", &format!("{slices}/mine"), &Value::Null), same("delete"));
     let request = json!({"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
         "metadata": {"name": "a"}, "spec": {"signerName": "kubernetes.io/kubelet-serving", "request": "bm90IFBFTQ==",

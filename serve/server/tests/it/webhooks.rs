@@ -171,7 +171,7 @@ async fn old_states_are_dropped_when_all_have_too_many_bytes() {
         let (code, _, answer) = send(&http, "POST", crate::resources::ALL, "application/json", body.to_string()).await;
         assert_eq!(code.as_u16(), 201, "{}", answer["message"]);
     }
-    let fit = (1 << 30) / objects.store().bytes();
+    let fit = (1 << 30) / objects.store().bytes_of_objects();
     assert!((20..60).contains(&fit), "{fit}");
     for _ in 0..fit {
         objects.keep_state();

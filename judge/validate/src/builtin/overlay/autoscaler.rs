@@ -159,9 +159,9 @@ pub(super) fn spec_as_v2<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let others = parsed(METRICS).and_then(|list| list.as_list()?.iter().map(|one| metric(*one, arena)).collect());
     let mut metrics: Vec<Value<'a>> = others.unwrap_or_default();
     metrics.extend(own.map(|usage| {
-        let target = map([("type", Some(Value::String("Utilization"))), ("averageUtilization", Some(usage))], arena);
-        let resource = map([("name", Some(Value::String("cpu"))), ("target", Some(target))], arena);
-        map([("type", Some(Value::String("Resource"))), ("resource", Some(resource))], arena)
+        let target = map([("type", Value::String("Utilization")), ("averageUtilization", usage)], arena);
+        let resource = map([("name", Value::String("cpu")), ("target", target)], arena);
+        map([("type", Value::String("Resource")), ("resource", resource)], arena)
     }));
     let spec = with(spec, &["metrics"], Some(list(&metrics, arena)), arena);
     let behavior = annotation(object, BEHAVIOR).and_then(behavior);
@@ -174,9 +174,9 @@ fn copied<'a>(node: Node<'_>, arena: &'a Bump) -> Value<'a> {
     Value::from_node(node, &own).copy_into(arena)
 }
 
-/// Returns a map of the members that have a value.
-fn map<'a, const N: usize>(members: [(&'a str, Option<Value<'a>>); N], arena: &'a Bump) -> Value<'a> {
-    let members = members.into_iter().filter_map(|(key, value)| Some((key, value.filter(|value| !value.is_null())?)));
+/// Returns a map of the members that are not null.
+fn map<'a, const N: usize>(members: [(&'a str, Value<'a>); N], arena: &'a Bump) -> Value<'a> {
+    let members = members.into_iter().filter(|(_, value)| !value.is_null());
     Value::Map(Map::from_entries(members.collect(), arena))
 }
 
@@ -197,94 +197,83 @@ fn lowered<'a>(value: Value<'a>, arena: &'a Bump) -> Value<'a> {
 
 /// Returns a metric of version v1 in the form of version v2; `None` if Go's types cannot hold it.
 fn metric<'a>(metric: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
-    let (object, external, pods) = (found(metric, "object"), found(metric, "external"), found(metric, "pods"));
-    let (resource, container) = (found(metric, "resource"), found(metric, "containerResource"));
-    let object = object.map(|object| {
-        let (value, average) = (quantity(object, "targetValue", arena)?, quantity(object, "averageValue", arena)?);
-        let value = value.unwrap_or(Value::String("0"));
-        let is_shown = average.is_none() || value != Value::String("0");
-        let kind = if average.is_some() { "AverageValue" } else { "Value" };
-        let target = target(kind, [("value", is_shown.then_some(value)), ("averageValue", average)], arena);
-        let described = found(object, "target");
-        let of = |key| described.and_then(|target| found(target, key));
-        let described = map([("kind", of("kind")), ("name", of("name")), ("apiVersion", of("apiVersion"))], arena);
-        Some(map(
-            [
-                ("describedObject", Some(described)),
-                ("metric", identifier(object, "selector", arena)),
-                ("target", Some(target)),
-            ],
-            arena,
-        ))
-    });
-    let external = external.map(|external| {
-        let (value, average) =
-            (quantity(external, "targetValue", arena)?, quantity(external, "targetAverageValue", arena)?);
-        let kind = if value.is_some() { "Value" } else { "AverageValue" };
-        let target = target(kind, [("value", value), ("averageValue", average)], arena);
-        Some(map([("metric", identifier(external, "metricSelector", arena)), ("target", Some(target))], arena))
-    });
-    let pods = pods.map(|pods| {
-        let average = quantity(pods, "targetAverageValue", arena)?.unwrap_or(Value::String("0"));
-        let target = target("AverageValue", [("averageValue", Some(average)), ("value", None)], arena);
-        Some(map([("metric", identifier(pods, "selector", arena)), ("target", Some(target))], arena))
-    });
-    let used = |source: Value<'a>| {
-        let usage = found(source, "targetAverageUtilization");
-        if usage.is_some_and(|usage| !matches!(usage, Value::Int(number) if i32::try_from(number).is_ok())) {
-            return None;
-        }
-        let average = quantity(source, "targetAverageValue", arena)?;
-        let kind = if usage.is_some() { "Utilization" } else { "AverageValue" };
-        let target = target(kind, [("averageUtilization", usage), ("averageValue", average)], arena);
-        let name = found(source, "name");
-        Some(map([("name", name), ("container", found(source, "container")), ("target", Some(target))], arena))
-    };
-    let (resource, container) = (resource.map(used), container.map(used));
-    // A source that is there must be one that Go can hold.
-    let source = |source: Option<Option<Value<'a>>>| match source {
-        None => Some(None),
-        Some(None) => None,
-        Some(Some(source)) => Some(Some(source)),
+    let source = |name: &str, change: fn(Value<'a>, &'a Bump) -> Option<Value<'a>>| match found(metric, name) {
+        Value::Null => Some(Value::Null),
+        source => change(source, arena),
     };
     let sources = [
         ("type", found(metric, "type")),
-        ("object", source(object)?),
-        ("external", source(external)?),
-        ("pods", source(pods)?),
-        ("resource", source(resource)?),
-        ("containerResource", source(container)?),
+        ("object", source("object", object)?),
+        ("external", source("external", external)?),
+        ("pods", source("pods", pods)?),
+        ("resource", source("resource", resource)?),
+        ("containerResource", source("containerResource", resource)?),
     ];
     matches!(metric, Value::Map(_)).then(|| map(sources, arena))
 }
 
-fn target<'a, const N: usize>(
-    kind: &'static str,
-    values: [(&'a str, Option<Value<'a>>); N],
-    arena: &'a Bump,
-) -> Value<'a> {
-    with(map(values, arena), &["type"], Some(Value::String(kind)), arena)
+/// `Convert_v1_ObjectMetricSource_To_autoscaling_ObjectMetricSource`
+fn object<'a>(source: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
+    const NONE: Value<'_> = Value::String("0");
+    let (value, average) = (quantity(source, "targetValue", arena)?, quantity(source, "averageValue", arena)?);
+    let value = if value.is_null() { NONE } else { value };
+    let kind = if average.is_null() { "Value" } else { "AverageValue" };
+    let shown = if average.is_null() || value != NONE { value } else { Value::Null };
+    let of = found(source, "target");
+    let described = ["kind", "name", "apiVersion"].map(|key| (key, found(of, key)));
+    let target = [("type", Value::String(kind)), ("value", shown), ("averageValue", average)];
+    let target = ("target", map(target, arena));
+    Some(map([("describedObject", map(described, arena)), identifier(source, "selector", arena), target], arena))
 }
 
-fn identifier<'a>(source: Value<'a>, selector: &str, arena: &'a Bump) -> Option<Value<'a>> {
-    Some(map([("name", found(source, "metricName")), ("selector", found(source, selector))], arena))
+/// `Convert_v1_ExternalMetricSource_To_autoscaling_ExternalMetricSource`
+fn external<'a>(source: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
+    let (value, average) = (quantity(source, "targetValue", arena)?, quantity(source, "targetAverageValue", arena)?);
+    let kind = if value.is_null() { "AverageValue" } else { "Value" };
+    let target = map([("type", Value::String(kind)), ("value", value), ("averageValue", average)], arena);
+    Some(map([identifier(source, "metricSelector", arena), ("target", target)], arena))
 }
 
-/// Returns a member other than null; like in Go, in any case.
-fn found<'a>(value: Value<'a>, name: &str) -> Option<Value<'a>> {
+/// `Convert_v1_PodsMetricSource_To_autoscaling_PodsMetricSource`
+fn pods<'a>(source: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
+    let average = quantity(source, "targetAverageValue", arena)?;
+    let average = if average.is_null() { Value::String("0") } else { average };
+    let target = map([("type", Value::String("AverageValue")), ("averageValue", average)], arena);
+    Some(map([identifier(source, "selector", arena), ("target", target)], arena))
+}
+
+/// `Convert_v1_ResourceMetricSource_To_autoscaling_ResourceMetricSource`, and the same for containers
+fn resource<'a>(source: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
+    let usage = found(source, "targetAverageUtilization");
+    if !usage.is_null() && !matches!(usage, Value::Int(number) if i32::try_from(number).is_ok()) {
+        return None;
+    }
+    let average = quantity(source, "targetAverageValue", arena)?;
+    let kind = if usage.is_null() { "AverageValue" } else { "Utilization" };
+    let target = [("type", Value::String(kind)), ("averageUtilization", usage), ("averageValue", average)];
+    let own = ["name", "container"].map(|key| (key, found(source, key)));
+    let [name, container] = own;
+    Some(map([name, container, ("target", map(target, arena))], arena))
+}
+
+fn identifier<'a>(source: Value<'a>, selector: &str, arena: &'a Bump) -> (&'static str, Value<'a>) {
+    ("metric", map([("name", found(source, "metricName")), ("selector", found(source, selector))], arena))
+}
+
+/// Returns a member, or null; like in Go, in any case.
+fn found<'a>(value: Value<'a>, name: &str) -> Value<'a> {
     let members = value.as_map().map(Map::entries).unwrap_or_default();
-    let found = members.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| *value);
-    found.filter(|value| !value.is_null())
+    members.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map_or(Value::Null, |(_, value)| *value)
 }
 
-/// Returns a quantity in its canonical form, if the member is there; `None` if it is no quantity.
-fn quantity<'a>(value: Value<'a>, name: &str, arena: &'a Bump) -> Option<Option<Value<'a>>> {
-    let Some(value) = found(value, name) else { return Some(None) };
-    let text = match value {
+/// Returns a quantity in its canonical form, or null if it is absent; `None` if it is no quantity.
+fn quantity<'a>(value: Value<'a>, name: &str, arena: &'a Bump) -> Option<Value<'a>> {
+    let text = match found(value, name) {
+        Value::Null => return Some(Value::Null),
         Value::String(text) => text.trim().to_owned(),
-        Value::Int(_) | Value::Float(_) => value.to_string(),
+        number @ (Value::Int(_) | Value::Float(_)) => number.to_string(),
         _ => return None,
     };
     let quantity = Quantity::parse(&text).ok()?;
-    Some(Some(Value::String(arena.alloc_str(&quantity.to_string()))))
+    Some(Value::String(arena.alloc_str(&quantity.to_string())))
 }

@@ -180,7 +180,7 @@ mod tests {
 
     /// Wraps content into an element.
     fn element(tag: u8, content: &[u8]) -> Vec<u8> {
-        let mut out = vec![tag, u8::try_from(content.len()).unwrap()];
+        let mut out = vec![tag, u8::try_from(content.len()).expect("short contents")];
         out.extend(content);
         out
     }
