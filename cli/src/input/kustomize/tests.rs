@@ -205,7 +205,7 @@ fn what_is_not_known_is_an_error_that_names_it() {
     refused("kind: Component\n", &of("kustomization.yaml:1:7: found a Component, expected a Kustomization: INSTEAD"));
     refused("resources: a\n", "kustomization.yaml:1:12: expected a list of resources");
     refused("resources: [1]\n", "kustomization.yaml:1:13: expected a string");
-    refused("resources: [none.yaml]\n", "kustomization.yaml:1:13: \"none.yaml\": No such file or directory");
+    refused("resources: [none.yaml]\n", "kustomization.yaml:1:13: \"none.yaml\": no such file or directory");
     refused(
         "resources: ['bases/tab.yaml', ./bases/tab.yaml]\n",
         "kustomization.yaml:1:31: ./bases/tab.yaml:1:1: CustomResourceDefinition tabs.example.com (apiextensions.k8s.io/v1) is there twice",

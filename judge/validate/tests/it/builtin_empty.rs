@@ -1,9 +1,6 @@
 //! Empty lists: some rules of Go's structs distinguish them from absent ones, and printing does not.
 
 use crate::builtin_rules::{created, strategy, updated};
-use kubeshape_schema::Bump;
-use kubeshape_validate::builtin::Assigned;
-use kubeshape_value::ToValue;
 use serde_json::{Value, json};
 
 #[test]
@@ -73,62 +70,4 @@ fn errors_show_empty_lists_as_go_does() {
              \"Operator\":\"Exists\",\"Values\":[]}],\"MatchFields\":null}]}}: field is immutable, except for updating \
              from beta label to GA"]
     );
-}
-
-#[test]
-fn metrics_in_annotations_are_checked() {
-    let kind =
-        strategy("autoscaling/v1", "HorizontalPodAutoscaler", "io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler");
-    let object = |metrics: &Value, usage: i32| {
-        json!({"metadata": {"name": "a", "annotations": {
-                "autoscaling.alpha.kubernetes.io/metrics": metrics.to_string(),
-                "autoscaling.alpha.kubernetes.io/behavior": json!({"ScaleUp": {"Policies": []}}).to_string()}},
-            "spec": {"maxReplicas": 3, "targetCPUUtilizationPercentage": usage,
-                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}}})
-    };
-    let pods = json!([{"type": "Pods", "Pods": {"metricName": "m", "targetAverageValue": 0}}]);
-    assert_eq!(
-        created(&kind, &object(&pods, -1)),
-        [
-            "spec.metrics[0].pods.target.averageValue: Invalid value: \"0\": must be positive",
-            "spec.metrics[1].resource.target.averageUtilization: Invalid value: -1: must be greater than 0",
-            "spec.behavior.scaleUp.policies: Required value: must specify at least one Policy",
-        ]
-    );
-    // Go's types cannot hold this one.
-    let pods = json!([{"type": "Pods", "pods": {"metricName": "m", "targetAverageValue": "many"}}]);
-    let errors = created(&kind, &object(&pods, -1));
-    assert!(errors[0].starts_with("spec.metrics[0].resource"), "{errors:?}");
-}
-
-#[test]
-fn the_time_of_a_phase_stays_until_the_phase_changes() {
-    let kind = strategy("v1", "PersistentVolume", "io.k8s.api.core.v1.PersistentVolume");
-    let object = |status: &Value| {
-        json!({"metadata": {"name": "a", "resourceVersion": "1"}, "status": status,
-            "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"}}})
-    };
-    let time = |status: &Value| {
-        let arena = Bump::new();
-        let old = json!({"phase": "Bound", "lastPhaseTransitionTime": "2026-01-01T00:00:00Z"});
-        let (new, old) = (object(status), object(&old));
-        let [new, old] = [&new, &old].map(|object| kind.decode(object.to_value(&arena), &arena).unwrap().value);
-        let judged = kind.update_status(new, old, Assigned::default(), &arena);
-        let status = judged.stored.get("status").unwrap();
-        status.get("lastPhaseTransitionTime").unwrap().as_str().unwrap().to_owned()
-    };
-    assert_eq!(time(&json!({"phase": "Bound"})), "2026-01-01T00:00:00Z");
-    assert_eq!(time(&json!({"phase": "Released"})), Assigned::default().time);
-    let (same, other) = ("2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z");
-    assert_eq!(time(&json!({"phase": "Released", "lastPhaseTransitionTime": same})), Assigned::default().time);
-    assert_eq!(time(&json!({"phase": "Released", "lastPhaseTransitionTime": other})), other);
-}
-
-#[test]
-fn a_port_is_not_given_the_node_port_of_another_one() {
-    let kind = strategy("v1", "Service", "io.k8s.api.core.v1.Service");
-    let first = Assigned::default().node_port;
-    let object = json!({"metadata": {"name": "a", "namespace": "b"}, "spec": {"type": "NodePort", "ports": [
-        {"name": "a", "port": 1}, {"name": "b", "port": 2, "nodePort": first}, {"name": "c", "port": 3}]}});
-    assert_eq!(created(&kind, &object), [""; 0]);
 }

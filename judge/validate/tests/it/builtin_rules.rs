@@ -168,7 +168,7 @@ fn schedules_and_restarts_of_jobs_are_checked() {
     }
 }
 
-fn warnings(kind: &Strategy, object: &Value) -> Vec<String> {
+pub(crate) fn warnings(kind: &Strategy, object: &Value) -> Vec<String> {
     let arena = Bump::new();
     let decoded = kind.decode(object.to_value(&arena), &arena).expect("a value of the type");
     kind.create(decoded.value, Assigned::default(), &arena).warnings

@@ -3,6 +3,7 @@
 
 mod body;
 mod builtin;
+mod builtin_details;
 mod builtin_empty;
 mod builtin_kinds;
 mod builtin_rules;

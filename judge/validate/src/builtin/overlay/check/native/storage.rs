@@ -430,20 +430,20 @@ fn with_both_sources<'a>(spec: Value<'a>, arena: &'a Bump) -> Value<'a> {
 
 fn resources_changed(new: Value<'_>, old: Value<'_>, is_bound: bool) -> bool {
     let quantity = |value: Value<'_>| Quantity::parse(value.as_str().unwrap_or_default()).ok();
-    ["limits", "requests"].iter().any(|key| {
+    let is_changed = |key: &str, may_differ: &dyn Fn(&str) -> bool| {
         let (new, old) = (entries(new, key), entries(old, key));
-        let keeps = |key: &str| !(is_bound && key == STORAGE);
-        let new: Vec<_> = new.iter().filter(|(key, _)| keeps(key)).collect();
-        let old: Vec<_> = old.iter().filter(|(key, _)| keeps(key)).collect();
-        new.len() != old.len()
-            || new.iter().zip(&old).any(|(new, old)| {
-                let is_equal = match (quantity(new.1), quantity(old.1)) {
-                    (Some(new), Some(old)) => new.is_same(&old),
-                    _ => false,
-                };
-                new.0 != old.0 || !is_equal
-            })
-    })
+        let own = |list: &[(&str, Value<'_>)]| list.iter().filter(|(key, _)| !may_differ(key)).count();
+        let before = |name: &str| old.binary_search_by_key(&name, |(key, _)| key).ok().and_then(|at| old.get(at));
+        let is_same = |(name, value): &&(&str, Value<'_>)| {
+            let before = before(name).and_then(|(_, before)| quantity(*before));
+            before.zip(quantity(*value)).is_some_and(|(before, now)| now.is_same(&before))
+        };
+        own(new) != own(old) || !new.iter().filter(|(key, _)| !may_differ(key)).all(|entry| is_same(&entry))
+    };
+    // Upstream gives requests, if there are any, the old storage.
+    let requests = get(new, "requests");
+    let may_change = is_bound && !requests.is_null() && !get(get(old, "requests"), STORAGE).is_null();
+    is_changed("limits", &|_| false) || is_changed("requests", &|key| may_change && key == STORAGE)
 }
 
 /// `ValidatePersistentVolumeClaimStatusUpdate`

@@ -23,6 +23,7 @@ pub(super) const NAMES: Names = &[
     ("network policy warnings", network_policy),
     ("node warnings", node),
     ("quota warnings", quota),
+    ("resource slice warnings", resource_slice),
     ("runtime class warnings", runtime_class),
     ("service account warnings", service_account),
     ("service warnings", service),
@@ -426,6 +427,15 @@ fn topology(at: &At<'_, '_>, found: &mut Found) {
 }
 
 /// `GetWarningsForPersistentVolume`
+/// `resourceSliceStrategy.WarningsOnCreate`
+fn resource_slice(at: &At<'_, '_>, found: &mut Found) {
+    let driver = text(get(at.value, "spec"), "driver");
+    if driver != driver.to_lowercase() {
+        let shown = GoQuoted(driver);
+        found.warn(format!("spec.driver: driver names should be lowercase; {shown} contains uppercase characters"));
+    }
+}
+
 fn volume(at: &At<'_, '_>, found: &mut Found) {
     let annotations = [
         (
