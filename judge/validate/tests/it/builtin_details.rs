@@ -137,6 +137,23 @@ fn capacities_of_shared_devices_have_policies() {
     }
 }
 
+/// Upstream counts thousandths in 64 bits.
+#[test]
+fn large_binary_amounts_count_as_fractions() {
+    let kind = strategy("v1", "Pod", "io.k8s.api.core.v1.Pod");
+    let told = |memory: &str| {
+        let container = json!({"name": "c", "image": "i:1", "resources": {"limits": {"memory": memory}}});
+        warnings(&kind, &json!({"metadata": {"name": "a"}, "spec": {"containers": [container]}}))
+    };
+    assert_eq!(
+        told("1Ei"),
+        ["spec.containers[0].resources.limits[memory]: fractional byte value \"1Ei\" is invalid, must be an integer"]
+    );
+    for whole in ["1E", "8Pi", "1Gi"] {
+        assert_eq!(told(whole), [""; 0]);
+    }
+}
+
 #[test]
 fn warnings_are_told_once() {
     let volume = strategy("v1", "PersistentVolume", "io.k8s.api.core.v1.PersistentVolume");

@@ -113,12 +113,13 @@ pub(super) fn fractions(list: Value<'_>, keys: &[&str], path: &Path<'_>, found: 
     }
 }
 
-/// Returns whether a quantity has a fraction.
+/// Returns whether a quantity has a fraction. Upstream counts thousandths in 64 bits, and takes what is left of a large
+/// number with a binary suffix, as in `1Ei`, for a fraction (`Quantity.MilliValue`).
 pub(super) fn is_fraction(value: Value<'_>) -> bool {
-    value
-        .as_str()
-        .and_then(|text| Quantity::parse(text).ok())
-        .is_some_and(|amount| !amount.clone().rounded_up(0).is_same(&amount))
+    let text = value.as_str().unwrap_or_default();
+    let Ok(amount) = Quantity::parse(text) else { return false };
+    let has_rest = |whole: i64| whole.wrapping_mul(1000) % 1000 != 0;
+    !amount.clone().rounded_up(0).is_same(&amount) || text.ends_with('i') && amount.as_int().is_some_and(has_rest)
 }
 
 fn annotation<'a>(object: Value<'a>, key: &str) -> Option<Value<'a>> {
