@@ -94,7 +94,7 @@ const CASES: [&str; 10] = [
     r"patches:
 - target: {name: 'ta.*', group: apiextensions.k8s.io, version: v1}
   patch: |-
-    - {op: add, path: /metadata/annotations/x, value: y}
+    - {op: add, path: /metadata/annotations/x, value: other}
     - {op: remove, path: /metadata/annotations/a}
     - {op: replace, path: /spec/versions/0/served, value: false}",
     r#"patchesJson6902:
