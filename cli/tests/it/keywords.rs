@@ -15,7 +15,8 @@ const END: &str = "<!-- keywords: end -->\n";
 fn cases() -> Vec<(&'static str, Value, Value)> {
     let object = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}});
     let map = json!({"type": "object"});
-    let list = json!({"type": "object", "properties": {"l": {"type": "array", "items": {"type": "string"}}}});
+    let items = json!({"type": "string", "maxLength": 10});
+    let list = json!({"type": "object", "properties": {"l": {"type": "array", "maxItems": 10, "items": items}}});
     let in_list = |keywords: Value| json!({"properties": {"l": keywords}});
     let in_field = |keywords: Value| json!({"properties": {"a": keywords}});
     vec![

@@ -118,7 +118,7 @@ patches: [{target: {labelSelector: '!d'}, patch: '[{"op": "add", "path": "/x", "
     "patches:
 - target: {annotationSelector: 'a,a!=c,!d'}
   patch: |-
-    {apiVersion: v1, kind: Other, metadata: {name: other, annotations: {c: d}}, spec: {x: {}, y: {z: null}}}",
+    {apiVersion: v1, kind: Other, metadata: {name: other, annotations: {c: d}}, spec: {x: {}, v: {z: null}}}",
     r#"patches: [{target: {name: tabs}, patch: '[{"op": "remove", "path": "/nothing"}]'}]"#,
     "sortOptions: {order: fifo}\npatches: []\nnamePrefix: ''\nconfigurations: [config.yaml]",
 ];

@@ -145,10 +145,11 @@ fn large_binary_amounts_count_as_fractions() {
         let container = json!({"name": "c", "image": "i:1", "resources": {"limits": {"memory": memory}}});
         warnings(&kind, &json!({"metadata": {"name": "a"}, "spec": {"containers": [container]}}))
     };
-    assert_eq!(
-        told("1Ei"),
-        ["spec.containers[0].resources.limits[memory]: fractional byte value \"1Ei\" is invalid, must be an integer"]
-    );
+    // The request is that of the limit.
+    for (at, key) in ["limits", "requests"].iter().enumerate() {
+        let what = "fractional byte value \"1Ei\" is invalid, must be an integer";
+        assert_eq!(told("1Ei")[at], format!("spec.containers[0].resources.{key}[memory]: {what}"));
+    }
     for whole in ["1E", "8Pi", "1Gi"] {
         assert_eq!(told(whole), [""; 0]);
     }

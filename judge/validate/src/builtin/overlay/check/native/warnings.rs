@@ -118,8 +118,18 @@ pub(super) fn fractions(list: Value<'_>, keys: &[&str], path: &Path<'_>, found: 
 pub(super) fn is_fraction(value: Value<'_>) -> bool {
     let text = value.as_str().unwrap_or_default();
     let Ok(amount) = Quantity::parse(text) else { return false };
-    let has_rest = |whole: i64| whole.wrapping_mul(1000) % 1000 != 0;
-    !amount.clone().rounded_up(0).is_same(&amount) || text.ends_with('i') && amount.as_int().is_some_and(has_rest)
+    !amount.clone().rounded_up(0).is_same(&amount) || overflows(text)
+}
+
+/// Returns whether the thousandths of a number with a binary suffix are not a multiple of 1000 in 64 bits.
+fn overflows(text: &str) -> bool {
+    const SUFFIXES: [&str; 6] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+    let number = SUFFIXES.iter().zip(1_u32..).find_map(|(suffix, power)| {
+        let digits = text.strip_suffix(suffix)?.parse::<i128>().ok()?;
+        digits.checked_mul(1024_i128.pow(power))?.checked_mul(1000)
+    });
+    let low = number.and_then(|number| number.to_le_bytes().first_chunk().copied().map(i64::from_le_bytes));
+    low.is_some_and(|low| low % 1000 != 0)
 }
 
 fn annotation<'a>(object: Value<'a>, key: &str) -> Option<Value<'a>> {
