@@ -184,7 +184,7 @@ impl Run<'_> {
                 self.finding(&location.finding(Code::ConversionSample, why.clone()).of_resource(resource));
             }
         }
-        // The first of these stands for the others.
+        // Faults of objects with empty values: one finding for each pair of versions, with the number of the others.
         let mut of_empty: BTreeMap<(&str, &str), Vec<&Fault>> = BTreeMap::new();
         for fault in &report.faults {
             if fault.code == Code::ConversionOfEmpty && !self.args.verbose {

@@ -505,7 +505,7 @@ fn worlds_have_the_users_of_the_server_and_roles_of_their_own() {
     let at =
         |port: u16, who: &Who, method: &str, path: &str, body: &Value| server.send_to(port, who, method, path, body);
     for port in [one, other] {
-        // Certificates, tokens of the file, tokens of accounts, and nobody.
+        // Users with a certificate, with a token of the file and of an account, and one with a wrong token.
         for (who, name) in [(&jane, "jane"), (&tom, "tom"), (&robot, "system:serviceaccount:default:robot")] {
             let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
             let (code, reviewed) = at(port, who, "POST", REVIEWS, &review);

@@ -160,7 +160,7 @@ fn documents_of_servers_become_definitions_that_accept_their_objects() {
     }
 }
 
-/// A document without kinds is no error next to documents with kinds.
+/// A document without kinds is skipped if other documents have kinds.
 #[test]
 fn documents_of_discovery_are_skipped_with_a_note() {
     let folder = Folder::new();

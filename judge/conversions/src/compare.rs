@@ -243,7 +243,8 @@ impl Walk {
     }
 }
 
-/// Returns what tells the items of a list apart whose order has no meaning: keys, or nothing for the whole item.
+/// Returns the keys of the items of a list whose order has no meaning: none for a set, whose items are compared as a
+/// whole. `None` if the order has a meaning.
 fn keys_of<'s>(schema: &Schema<'s>) -> Option<&'s [&'s str]> {
     match schema.extra().list_type {
         Some("set") => Some(&[]),

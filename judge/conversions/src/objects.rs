@@ -18,8 +18,9 @@ const MAX_ENUM: usize = 64;
 const VALUES: usize = 2;
 /// The longest list whose items are put into another order.
 const MAX_LIST: usize = 16;
-/// The number of values of which one that is not empty is chosen, and of members that are tried in an empty object.
+/// How many values are tried for a field until one is not empty.
 const FULL: usize = 3;
+/// How many members are tried for an object until one makes it not empty.
 const MAX_MEMBERS: usize = 8;
 /// The number of empty values of an object for which others are looked for.
 const MAX_FILLED: usize = 256;

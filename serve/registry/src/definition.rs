@@ -131,9 +131,8 @@ impl Definition {
         Some(with(arena.alloc(crd), &arena))
     }
 
-    /// Reads a version of the CustomResourceDefinition, by its node, and calls `with`. Returns `None` if there is none,
-    /// or it cannot be read. The definition then has no other version: reading all of them for each would take
-    /// quadratic time.
+    /// Reads the CustomResourceDefinition with a single version, and calls `with`. `at` is the node of the version.
+    /// Returns `None` without a node, and if the definition cannot be read. A caller who reads all versions one by one takes linear time.
     pub(crate) fn with_version<T>(
         &self,
         implied: Option<ApiVersion>,

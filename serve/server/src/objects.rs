@@ -318,8 +318,8 @@ impl Objects {
         State { api: self.api(), store: Arc::new(self.store.load().without_history()) }
     }
 
-    /// Keeps the current objects as the state 0, that of the start. They are not kept if they are too large. Without
-    /// this, there is no such state.
+    /// Keeps the current objects as the state 0, that of the start. They are not kept if they are too large. Then, and
+    /// before this call, there is no state 0.
     pub fn keep_start(&self) {
         let state = self.state(&self.lock());
         self.states().start = Some(state).filter(|state| state.store.bytes_of_objects() <= MAX_START_BYTES);

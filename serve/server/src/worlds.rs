@@ -29,10 +29,10 @@ const GRACE: Duration = Duration::from_millis(50);
 /// How long to wait for the documents of a state.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Why there is no new world.
+/// Why a world cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unmade {
-    /// There is no such state.
+    /// The server has no state of this number.
     #[error("there is no such snapshot")]
     Missing,
     /// There are too many worlds.

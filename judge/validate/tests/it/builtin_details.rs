@@ -100,6 +100,14 @@ fn capacities_of_shared_devices_have_policies() {
         (true, json!({}), vec![]),
         (true, json!({"default": "2", "validValues": ["1", "2"]}), vec![]),
         (true, json!({"default": "2", "validRange": {"min": "2", "step": "4", "max": "10"}}), vec![]),
+        (
+            true,
+            json!({"default": "1Pi", "validValues": ["1Pi", "2Pi"]}),
+            vec![
+                ".validValues[0]: Invalid value: \"1Pi\": option is larger than capacity value: 10",
+                ".validValues[1]: Invalid value: \"2Pi\": option is larger than capacity value: 10",
+            ],
+        ),
         (true, json!({"validValues": ["1"]}), vec![".default: Required value: required when validValues is defined"]),
         (
             true,

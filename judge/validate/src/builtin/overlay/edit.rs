@@ -1,6 +1,7 @@
 //! Reads and changes members of values.
 
 use crate::object::deep_equal;
+use crate::typed::is_empty;
 use kubeshape_value::{Bump, Map, Value};
 
 /// Returns the value at a path.
@@ -31,16 +32,21 @@ pub(super) fn text<'a>(value: Value<'a>, key: &str) -> &'a str {
 }
 
 /// Returns whether two values are equal like in Go's `Semantic.DeepEqual`: an empty list is the same as none.
-pub(super) fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
+pub(super) fn semantic_equal(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {
         (Value::Map(a), Value::Map(b)) => {
             let mut own = b.entries().iter().filter(|(key, _)| a.get(key).is_none());
-            a.entries().iter().all(|(key, value)| is_same(*value, b.get(key).unwrap_or(Value::Null)))
+            a.entries().iter().all(|(key, value)| semantic_equal(*value, b.get(key).unwrap_or(Value::Null)))
                 && own.all(|(_, value)| is_none(*value))
         }
-        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(*a, *b)),
+        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| semantic_equal(*a, *b)),
         (a, b) => is_none(a) && is_none(b) || deep_equal(a, b),
     }
+}
+
+/// Like [`semantic_equal`]; all of Go's zero values are the same as none, too.
+pub(super) fn same(a: Value<'_>, b: Value<'_>) -> bool {
+    is_empty(a) && is_empty(b) || semantic_equal(a, b)
 }
 
 fn is_none(value: Value<'_>) -> bool {

@@ -1,6 +1,6 @@
 //! Rules that neither values nor CEL can express. The files refer to them by name.
 
-use super::edit::{each, is_same, list, text, with};
+use super::edit::{each, list, semantic_equal, text, with};
 use super::{Request, autoscaler, service};
 use crate::builtin::Assigned;
 use kubeshape_value::{Bump, Map, Value};
@@ -203,7 +203,7 @@ fn data_sources<'a>(claim: Value<'a>, old: Option<Value<'a>>, arena: &'a Bump) -
 
 fn deprecated_topology<'a>(slice: Value<'a>, old: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
     let endpoints = |slice: Value<'a>| slice.get("endpoints").unwrap_or(Value::Null);
-    if old.is_some_and(|old| is_same(endpoints(old), endpoints(slice))) {
+    if old.is_some_and(|old| semantic_equal(endpoints(old), endpoints(slice))) {
         return slice;
     }
     let hostname = |endpoint: Value<'a>| endpoint.get("deprecatedTopology")?.get("kubernetes.io/hostname")?.as_str();
@@ -260,7 +260,7 @@ fn template_generation<'a>(set: Value<'a>, old: Option<Value<'a>>, arena: &'a Bu
         None => noted(set).unwrap_or(0).max(1),
         Some(old) => {
             let before = noted(old).unwrap_or(0);
-            if is_same(template(old), template(set)) { before } else { before.saturating_add(1) }
+            if semantic_equal(template(old), template(set)) { before } else { before.saturating_add(1) }
         }
     };
     let text = Value::String(arena.alloc_str(&generation.to_string()));

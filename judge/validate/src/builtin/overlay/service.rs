@@ -35,7 +35,7 @@ fn port(value: Value<'_>, key: &str) -> i64 {
 }
 
 fn same(old: Value<'_>, new: Value<'_>, key: &str) -> bool {
-    old.get(key).filter(|value| !is_empty(*value)) == new.get(key).filter(|value| !is_empty(*value))
+    super::edit::same(old.get(key).unwrap_or(Value::Null), new.get(key).unwrap_or(Value::Null))
 }
 
 /// Returns a service with the values that it keeps from the stored one, before anything is allocated

@@ -81,7 +81,7 @@ const SOURCES: [(&str, &str); 5] = [
     ("clusterTrustBundle", "clustertrustbundles"),
     ("podCertificate", "podcertificates"),
 ];
-/// Volumes for which a driver stands in (upstream: `k8s.io/csi-translation-lib`).
+/// Kinds of volumes that a CSI driver serves in place of Kubernetes' own code (upstream: `k8s.io/csi-translation-lib`).
 const DRIVERS: [(&str, &str); 7] = [
     ("awsElasticBlockStore", "ebs.csi.aws.com"),
     ("azureDisk", "disk.csi.azure.com"),
@@ -505,7 +505,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns the driver that stands in for a volume.
+/// Returns the CSI driver that serves a volume of one of these kinds.
 fn stand_in(volume: Value<'_>) -> Option<&'static str> {
     DRIVERS.into_iter().find(|(key, _)| member(volume, &[key]).is_some()).map(|(_, driver)| driver)
 }

@@ -4,7 +4,7 @@ use super::super::{Overlay, Steps};
 use super::metadata::metadata_of_update;
 use super::{At, Empty, Found, Guard, Rule, Scope, Test};
 use crate::builtin::overlay::Phase;
-use crate::builtin::overlay::edit::is_same;
+use crate::builtin::overlay::edit::same;
 use crate::typed::{Below, Typed, is_empty};
 use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
@@ -139,11 +139,6 @@ impl<'r> Walk<'r> {
         }
         true
     }
-}
-
-/// Returns whether values are equal; missing and empty values are the same.
-pub(super) fn same(a: Value<'_>, b: Value<'_>) -> bool {
-    is_empty(a) && is_empty(b) || is_same(a, b)
 }
 
 /// Calls `with` with the path of members below another.

@@ -1,12 +1,12 @@
 //! Rules of the group apps and of ReplicationControllers: `pkg/apis/apps/validation`.
 
 use super::super::form::{Form, NEGATIVE, selector as label_selector};
-use super::super::run::same;
 use super::super::{At, Found};
 use super::common::{at_most_all, immutable, int_or_percent, not_negative};
 use super::pods::{claim_spec, metadata_of_template, pod_template, selector_mismatch, template_annotations};
 use super::{Names, entries, get, items, number, string, text};
 use crate::Change;
+use crate::builtin::overlay::edit::same;
 use crate::names;
 use kubeshape_schema::field::Path;
 use kubeshape_value::Value;

@@ -4,11 +4,11 @@ mod cron;
 mod status;
 
 use super::super::form::{Form, selector as label_selector};
-use super::super::run::same;
 use super::super::{At, Found};
 use super::common::domain_prefixed_path;
 use super::pods::{pod_template, selector_mismatch};
 use super::{Names, entries, flag, get, items, number, string, text};
+use crate::builtin::overlay::edit::same;
 use crate::names;
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_value::{Map, Value};

@@ -1,9 +1,9 @@
 //! Checks that rules of several groups share.
 
 use super::super::form::{self, Form};
-pub(super) use super::super::run::same as is_same;
 use super::{Found, get, text};
 use crate::builtin::address;
+pub(super) use crate::builtin::overlay::edit::same as is_same;
 use crate::names::{self, Messages};
 use crate::object::is_ip;
 use kubeshape_cel::Quantity;
@@ -40,6 +40,12 @@ pub(super) fn repeated<K: Ord>(keys: impl IntoIterator<Item = K>) -> Vec<usize> 
 /// Returns whether a member is the same in two objects. An absent member counts as `Null`.
 pub(super) fn same(a: Value<'_>, b: Value<'_>, key: &str) -> bool {
     is_same(get(a, key), get(b, key))
+}
+
+/// `Quantity.Value`: a quantity as a whole number, rounded up.
+pub(super) fn whole(quantity: &Quantity) -> i64 {
+    let rounded = quantity.clone().rounded_up(0);
+    rounded.as_int().unwrap_or_else(|| rounded.approximate() as i64)
 }
 
 /// Checks that a number is not negative.

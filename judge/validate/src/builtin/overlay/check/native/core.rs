@@ -62,7 +62,7 @@ fn frozen_data(at: &At<'_, '_>, found: &mut Found) {
         found.forbidden(&at.path.child("immutable"), detail);
     }
     for key in ["data", "binaryData"] {
-        if !super::super::run::same(at.get(key), get(old, key)) {
+        if !crate::builtin::overlay::edit::same(at.get(key), get(old, key)) {
             found.forbidden(&at.path.child(key), detail);
         }
     }

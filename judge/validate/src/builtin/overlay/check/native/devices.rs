@@ -1,15 +1,16 @@
 //! Rules of `resource.k8s.io`. Expressions are not compiled here.
 
+mod capacity;
+
 use super::common::{IMMUTABLE, required_as, texts};
 use super::{Names, entries, flag, get, items, number, string, text};
 use crate::builtin::overlay::check::form;
 use crate::builtin::overlay::check::{At, Found, bad};
 use crate::builtin::overlay::edit;
 use crate::names::{self, Messages};
-use kubeshape_cel::{Env, Quantity, Type};
+use kubeshape_cel::{Env, Type};
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_value::{Map, Value};
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
@@ -39,7 +40,7 @@ fn claim(at: &At<'_, '_>, found: &mut Found) {
 fn spec_change(at: &At<'_, '_>, found: &mut Found) {
     let Some(old) = at.scope.old else { return };
     let spec = get(at.value, "spec");
-    if !edit::is_same(spec, get(old, "spec")) {
+    if !edit::semantic_equal(spec, get(old, "spec")) {
         found.invalid(&at.path.child("spec"), spec, IMMUTABLE);
     }
 }
@@ -544,7 +545,12 @@ fn devices(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
         for (key, value) in capacity {
             attribute_name(key, &capacity_path, found);
             let path = capacity_path.key(key);
-            request_policy(*value, flag(*device, "allowMultipleAllocations"), &path.child("requestPolicy"), found);
+            capacity::request_policy(
+                *value,
+                flag(*device, "allowMultipleAllocations"),
+                &path.child("requestPolicy"),
+                found,
+            );
         }
         let taints_path = path.child("taints");
         for (at, taint) in items(*device, "taints").iter().enumerate() {
@@ -557,129 +563,6 @@ fn devices(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
         binding_conditions(*device, &path, found);
     }
     repeated(list, &path, found);
-}
-
-/// `validateSingleAllocatableDeviceCapacity`, `validateRequestPolicy`
-fn request_policy(capacity: Value<'_>, is_shared: bool, path: &Path<'_>, found: &mut Found) {
-    let policy = get(capacity, "requestPolicy");
-    if policy.is_null() {
-        return;
-    }
-    if !is_shared {
-        return found.forbidden(path, "allowMultipleAllocations must be true");
-    }
-    let (values, range) = (items(policy, "validValues"), get(policy, "validRange"));
-    let name = match (values.is_empty(), range.is_null()) {
-        (false, false) => {
-            let detail = "exactly one policy can be specified, cannot specify \"validValues\" and \"validRange\" at the same \
-                          time";
-            return found.forbidden(path, detail);
-        }
-        (true, true) => return,
-        (false, true) => "validValues",
-        (true, false) => "validRange",
-    };
-    let default = get(policy, "default");
-    if default.is_null() {
-        return found.required(&path.child("default"), format!("required when {name} is defined"));
-    }
-    let most = get(capacity, "value");
-    if range.is_null() {
-        valid_values(values, (default, most), &path.child(name), found);
-    } else {
-        valid_range(range, (default, most), &path.child(name), found);
-    }
-}
-
-/// `validateRequestPolicyValidValues`
-fn valid_values(values: &[Value<'_>], (default, most): (Value<'_>, Value<'_>), path: &Path<'_>, found: &mut Found) {
-    const MOST: usize = 10;
-    for (at, pair) in values.windows(2).enumerate() {
-        if let [one, next] = pair
-            && by_amount(*one, *next) == Ordering::Greater
-        {
-            found.invalid(&path.index(at + 1), *next, "values must be sorted in ascending order");
-        }
-    }
-    let has_default = values.len() <= MOST && values.iter().any(|value| by_amount(*value, default).is_eq());
-    if values.len() > MOST {
-        found.too_many(path, values.len(), MOST);
-    } else {
-        for (at, value) in values.iter().enumerate() {
-            if by_amount(*value, most) == Ordering::Greater {
-                let detail = format!("option is larger than capacity value: {}", shown(most));
-                found.invalid(&path.index(at), *value, detail);
-            }
-        }
-        let mut seen = BTreeSet::new();
-        for (at, number) in values.iter().map(|value| whole(*value)).enumerate() {
-            if !seen.insert(number) {
-                found.duplicate(&path.index(at), Value::String(&number.to_string()));
-            }
-        }
-    }
-    if !has_default {
-        found.invalid(path, default, "default value is not valid according to the requestPolicy");
-    }
-}
-
-/// `validateRequestPolicyRange`
-fn valid_range(range: Value<'_>, (default, limit): (Value<'_>, Value<'_>), path: &Path<'_>, found: &mut Found) {
-    let [least, most, step] = ["min", "max", "step"].map(|key| get(range, key));
-    let [least_path, most_path, step_path] = ["min", "max", "step"].map(|key| path.child(key));
-    if least.is_null() {
-        return found.required(&least_path, "required when validRange is defined");
-    }
-    if by_amount(least, limit) == Ordering::Greater {
-        found.invalid(&least_path, least, format!("min is larger than capacity value: {}", shown(limit)));
-    }
-    if by_amount(default, least) == Ordering::Less {
-        found.invalid(&least_path, default, format!("default is less than min: {}", shown(least)));
-    }
-    if !most.is_null() {
-        if by_amount(least, most) == Ordering::Greater {
-            found.invalid(&most_path, least, format!("min is larger than max: {}", shown(most)));
-        }
-        if by_amount(most, limit) == Ordering::Greater {
-            found.invalid(&most_path, most, format!("max is larger than capacity value: {}", shown(limit)));
-        }
-        if by_amount(default, most) == Ordering::Greater {
-            found.invalid(&most_path, default, format!("default is more than max: {}", shown(most)));
-        }
-    }
-    if step.is_null() {
-        return;
-    }
-    let added = amount(least).zip(amount(step)).and_then(|(least, step)| least.add(&step, false).ok());
-    if let Some((added, limit)) = added.zip(amount(limit))
-        && added.compare(&limit) == Ordering::Greater
-    {
-        found.invalid(&step_path, step, format!("one step {added} is larger than capacity value: {limit}"));
-    }
-    for value in [default, most].into_iter().filter(|value| !value.is_null()) {
-        // Upstream divides by zero if the step is none.
-        if whole(value).wrapping_sub(whole(least)).checked_rem(whole(step)).is_some_and(|rest| rest != 0) {
-            let detail = format!("value is not a multiple of a given step ({}) from ({})", shown(step), shown(least));
-            found.invalid(&step_path, value, detail);
-        }
-    }
-}
-
-fn amount(quantity: Value<'_>) -> Option<Quantity> {
-    Quantity::parse(quantity.as_str().unwrap_or("0")).ok()
-}
-
-fn shown(quantity: Value<'_>) -> &str {
-    quantity.as_str().unwrap_or("0")
-}
-
-fn by_amount(a: Value<'_>, b: Value<'_>) -> Ordering {
-    amount(a).zip(amount(b)).map_or(Ordering::Equal, |(a, b)| a.compare(&b))
-}
-
-/// `Quantity.Value`
-fn whole(quantity: Value<'_>) -> i64 {
-    amount(quantity).and_then(|amount| amount.rounded_up(0).as_int()).unwrap_or(i64::MAX)
 }
 
 fn device_taint(taint: Value<'_>, path: &Path<'_>, found: &mut Found) {

@@ -5,7 +5,7 @@ mod sources;
 
 pub(super) use sources::{flex, initiator_error, partition, quobyte, storage_os};
 
-use super::common::{IMMUTABLE, immutable, is_same, same, sign, texts};
+use super::common::{IMMUTABLE, immutable, is_same, same, sign, texts, whole};
 use super::{Names, entries, get, items, text, with};
 use crate::builtin::internal;
 use crate::builtin::overlay::check::form;
@@ -115,7 +115,7 @@ fn capacity(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     for (key, quantity) in capacity {
         let path = path.key(key);
         if sign(*quantity) == Ordering::Less {
-            found.invalid(&path, whole(*quantity), "must be a valid resource quantity");
+            found.invalid(&path, shown(*quantity), "must be a valid resource quantity");
         }
         if sign(*quantity) != Ordering::Greater {
             found.invalid(&path, *quantity, NOT_POSITIVE);
@@ -174,11 +174,10 @@ fn check_volume(spec: Value<'_>, name: &str, is_inline: bool, path: &Path<'_>, f
     }
 }
 
-/// Returns a quantity as a whole number: `Quantity.Value`.
-fn whole(quantity: Value<'_>) -> Value<'_> {
+/// Returns a quantity as a whole number.
+fn shown(quantity: Value<'_>) -> Value<'_> {
     let number = quantity.as_str().and_then(|text| Quantity::parse(text).ok());
-    let number = number.map(|number| number.rounded_up(0).approximate());
-    number.map_or(quantity, |number| Value::Int(number as i64))
+    number.map_or(quantity, |number| Value::Int(whole(&number)))
 }
 
 const CLAIM_SPEC: &str = "core.v1.PersistentVolumeClaimSpec";
@@ -464,7 +463,7 @@ fn claim_status(at: &At<'_, '_>, found: &mut Found) {
     let capacity = path.child("capacity");
     for (key, quantity) in entries(status, "capacity") {
         if sign(*quantity) == Ordering::Less {
-            found.invalid(&capacity.key(key), whole(*quantity), "must be a valid resource quantity");
+            found.invalid(&capacity.key(key), shown(*quantity), "must be a valid resource quantity");
         }
     }
     let is_known = |key: &str, path: &Path<'_>, found: &mut Found| {
@@ -486,7 +485,7 @@ fn claim_status(at: &At<'_, '_>, found: &mut Found) {
     let allocated = path.child("allocatedResources");
     for (key, quantity) in entries(status, "allocatedResources") {
         if is_known(key, &allocated, found) && sign(*quantity) == Ordering::Less {
-            found.invalid(&allocated.key(key), whole(*quantity), "must be a valid resource quantity");
+            found.invalid(&allocated.key(key), shown(*quantity), "must be a valid resource quantity");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The status of Jobs: `validateJobStatus`, `ValidateJobStatusUpdate`.
 
-use super::super::super::run::same;
 use super::super::{flag, get, items, number, text};
 use super::{count_indexes, wrong};
 use crate::builtin::overlay::check::form::Form;
 use crate::builtin::overlay::check::{At, Found};
+use crate::builtin::overlay::edit::same;
 use kubeshape_value::Value;
 use std::collections::BTreeSet;
 

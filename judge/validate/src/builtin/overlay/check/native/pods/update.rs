@@ -1,10 +1,10 @@
 //! Changes of pods: `ValidatePodCreate`, `ValidatePodUpdate`, `ValidatePodStatusUpdate`.
 
-use super::super::super::run::same;
 use super::super::super::{At, Found};
 use super::super::with;
 use super::{Pod, containers, entries, get, ip, items, number, require, scheduling, string, template, text};
 use crate::builtin::internal;
+use crate::builtin::overlay::edit::same;
 use crate::names;
 use crate::object::is_ip;
 use kubeshape_schema::field::Path;

@@ -250,7 +250,7 @@ pub(super) fn storage_capacity_change(at: &At<'_, '_>, found: &mut Found) {
     let Some(old) = at.scope.old else { return };
     for key in ["nodeTopology", "storageClassName"] {
         let (new, old) = (get(at.value, key), get(old, key));
-        if !edit::is_same(new, old) {
+        if !edit::semantic_equal(new, old) {
             found.invalid(&at.path.child(key), new, IMMUTABLE);
         }
     }
@@ -302,7 +302,7 @@ fn volume_error(error: Value<'_>, path: &Path<'_>, found: &mut Found) {
 pub(super) fn volume_attachment_change(at: &At<'_, '_>, found: &mut Found) {
     let Some(old) = at.scope.old else { return };
     let (new, old) = (get(at.value, "spec"), get(old, "spec"));
-    if !edit::is_same(new, old) {
+    if !edit::semantic_equal(new, old) {
         found.invalid(&at.path.child("spec"), new, IMMUTABLE);
     }
 }
