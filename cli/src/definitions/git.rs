@@ -175,5 +175,8 @@ fn git(arguments: &[&str]) -> Command {
 }
 
 fn not_run(error: &std::io::Error) -> String {
+    if error.kind() == std::io::ErrorKind::NotFound {
+        return "git is missing: inputs that begin with git: need the program git in PATH".to_owned();
+    }
     format!("git cannot be run: {}", describe(error))
 }
