@@ -468,7 +468,7 @@ impl Keeper for Data {
     fn keep(&self, store: &Store, since: u64, _: Origin) -> Result<(), Unkept> {
         let written = self.write(store, since).map_err(|error| error.to_string());
         self.readiness.set(CHECK, written.as_ref().err().map(String::as_str));
-        written.map_err(Unkept)
+        written.map_err(Unkept::Storage)
     }
 }
 

@@ -185,6 +185,6 @@ impl Keeper for WriteBack {
         }
         let mut files = self.files();
         let changes = changes(store, since, &files);
-        self.0.write(&changes, &mut files).map_err(Unkept)
+        self.0.write(&changes, &mut files).map_err(Unkept::Storage)
     }
 }

@@ -312,6 +312,48 @@ fn there_are_only_so_many_worlds() {
     World::of(&server, &Value::Null);
 }
 
+#[test]
+fn all_worlds_together_have_so_much_memory() {
+    /// The bytes of the objects that worlds begin with, almost.
+    const SHARED: usize = 30 << 20;
+    let folder = Folder::new();
+    let server = start(&folder, "");
+    for n in 0..30 {
+        let name = format!("large{n}");
+        let large = json!({"metadata": {"name": name}, "data": {"k": "x".repeat(SHARED / 30)}});
+        done(&server.address, "POST", MAPS, &large);
+    }
+    let state = snapshot(&server.address);
+    let body = json!({"snapshot": state});
+    let worlds: Vec<World> = (0..(2 << 30) / SHARED - 1).map(|_| World::of(&server, &body)).collect();
+    let (one, other) = (&worlds[0].address, &worlds[1].address);
+    // There is room for less than two more. A definition takes nine times its bytes: what is derived from it counts.
+    let mut long = definition("large.example.com");
+    let schema = &mut long["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+    schema["description"] = "x".repeat(1_200_000).into();
+    for at in 0..4 {
+        long["metadata"]["name"] = format!("tabs.{at}.example.com").into();
+        long["spec"]["group"] = format!("{at}.example.com").into();
+        done(one, "POST", CRDS, &long);
+    }
+    for address in [one, other] {
+        let (code, message) = refused(address, "POST", MAPS, &map("more"));
+        assert_eq!(code, 500, "{message}");
+        assert!(message.contains("all worlds together have more than 2147483648 bytes"), "{message}");
+    }
+    let (code, message) = refused(&server.address, "POST", "/kubeshape/worlds", &body);
+    assert!(code == 429 && message.starts_with("all worlds together have at most 2 GiB of objects"), "{message}");
+    // The server itself is not concerned, and what makes room is possible.
+    create(&server.address, "more");
+    done(other, "DELETE", &format!("{MAPS}/large0"), &Value::Null);
+    for at in 0..4 {
+        done(one, "DELETE", &format!("{CRDS}/tabs.{at}.example.com"), &Value::Null);
+    }
+    create(one, "more");
+    assert_eq!(worlds[2].end(&server).code, 200);
+    World::of(&server, &body);
+}
+
 /// Returns the threads, descriptors and KiB of memory of the process.
 #[cfg(target_os = "linux")]
 fn used(server: &Server) -> (usize, usize, u64) {

@@ -128,18 +128,19 @@ impl Pool {
 
 /// The memory of one set of objects in a pool. It is free again when this is dropped.
 #[derive(Debug)]
-struct PoolShare {
+pub(crate) struct PoolShare {
     pool: Arc<Pool>,
     own: Mutex<usize>,
 }
 
 impl PoolShare {
-    fn new(pool: &Arc<Pool>) -> PoolShare {
+    /// Takes no memory yet.
+    pub(crate) fn new(pool: &Arc<Pool>) -> PoolShare {
         PoolShare { pool: Arc::clone(pool), own: Mutex::default() }
     }
 
     /// Changes the bytes. Returns whether they fit; if they do not, nothing changes unless it is `forced`.
-    fn set(&self, bytes: usize, forced: bool) -> bool {
+    pub(crate) fn set(&self, bytes: usize, forced: bool) -> bool {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         let mut used = self.pool.used.lock().unwrap_or_else(PoisonError::into_inner);
         let after = (*used - *own).saturating_add(bytes);
@@ -181,8 +182,14 @@ pub enum Origin {
 
 /// Why a change is not stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the change is not stored: {0}")]
-pub struct Unkept(pub String);
+pub enum Unkept {
+    /// What keeps objects cannot store it.
+    #[error("the change is not stored: {0}")]
+    Storage(String),
+    /// All worlds together have more than these bytes of objects.
+    #[error("the change is not stored: all worlds together have more than {0} bytes of objects")]
+    Worlds(usize),
+}
 
 /// The objects and resources of a server.
 ///
@@ -618,8 +625,11 @@ impl Objects {
             Ok(changed) => changed,
             Err(error) => {
                 tracing::error!(reason = %error, "a change is not stored, and its request is refused");
-                // The reason names files of the server.
-                let status = Status::internal("the change is not stored; the log of the server has the reason");
+                let status = Status::internal(match error {
+                    // The reason names files of the server.
+                    Unkept::Storage(_) => "the change is not stored; the log of the server has the reason".to_owned(),
+                    Unkept::Worlds(_) => error.to_string(),
+                });
                 return Reply::new(status.code, Form::Json, status.to_json());
             }
         };
@@ -714,7 +724,7 @@ impl Objects {
             // What takes no more room than before is always possible.
             let forced = store.bytes_of_objects() <= now.bytes_of_objects();
             if !share.set(store.bytes_of_objects() + self.states().bytes(), forced) && !forced {
-                return Err(Unkept(format!("all worlds together have more than {} bytes of objects", share.pool.most)));
+                return Err(Unkept::Worlds(share.pool.most));
             }
         }
         if let Some(keeper) = self.keeper.as_ref().filter(|_| store.revision() != before) {

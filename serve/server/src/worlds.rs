@@ -7,7 +7,7 @@
 use crate::auth::Authenticator;
 use crate::http::Http;
 use crate::listen::{Listener, Server};
-use crate::objects::{Objects, Pool};
+use crate::objects::{Objects, Pool, PoolShare};
 use crate::snapshot::Live;
 use crate::state::Endpoints;
 use crate::store::{Definition, Store};
@@ -176,6 +176,7 @@ impl Worlds {
             pending: Mutex::default(),
             live: Arc::clone(&live),
             objects: Arc::downgrade(&objects),
+            changed: Mutex::new(Changed { bytes: BTreeMap::new(), share: PoolShare::new(&self.pool) }),
         };
         publish_changes(&objects, Arc::new(publishing), Arc::clone(&self.publishing));
         let template = self.server.endpoint();
@@ -268,6 +269,32 @@ struct Publishing {
     pending: Mutex<Pending>,
     live: Arc<Live>,
     objects: Weak<Objects>,
+    changed: Mutex<Changed>,
+}
+
+/// The definitions that changed since a world began, which it does not share.
+#[derive(Debug)]
+struct Changed {
+    /// Their bytes by name.
+    bytes: BTreeMap<Arc<str>, usize>,
+    /// The memory of what is derived from them.
+    share: PoolShare,
+}
+
+impl Changed {
+    /// Counts definitions, which may be gone. They are stored already, so they need not fit: what follows does.
+    fn count(&mut self, definitions: &[(Arc<str>, Definition)]) {
+        for (name, definition) in definitions {
+            match definition {
+                Definition::Given(text) => self.bytes.insert(Arc::clone(name), text.len()),
+                Definition::OfFiles | Definition::Gone => self.bytes.remove(name),
+            };
+        }
+        let bytes: usize = self.bytes.values().sum();
+        // So the definitions that change in worlds have together the limit that a server has for its own.
+        let derived = MAX_WORLD_BYTES / store::Limits::default().definitions;
+        self.share.set(bytes.saturating_mul(derived), true);
+    }
 }
 
 /// The names of definitions that changed.
@@ -300,9 +327,11 @@ impl Publishing {
                 let definition = objects.api().definition(&store, &name);
                 (name, definition.map_or(Definition::Gone, Definition::Given))
             });
+            let changed: Vec<_> = changed.collect();
+            self.changed.lock().unwrap_or_else(PoisonError::into_inner).count(&changed);
             // The first change makes a copy of what the world shared until then.
             let documents = Arc::make_mut(&mut documents);
-            for finding in &documents.define(changed.collect(), SystemTime::now()).findings {
+            for finding in &documents.define(changed, SystemTime::now()).findings {
                 tracing::debug!(finding = %finding.detail, "a definition of a world");
             }
             self.live.swap(documents.snapshot());

@@ -1,29 +1,38 @@
-//! Conversion webhooks over sockets: a server with TLS on loopback converts objects of a definition.
+//! Webhooks over sockets: a server with TLS on loopback converts objects of a definition, and admits objects.
 
 use crate::common::{endpoints, snapshot};
 use crate::resources::send;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http_body_util::BodyExt;
-use kubeshape_objects::{Api, store::Store};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use kubeshape_objects::{Api, Documents, store};
 use kubeshape_registry::Registry;
 use kubeshape_server::http::Http;
-use kubeshape_server::{Endpoints, LoopbackHooks, Objects};
+use kubeshape_server::{
+    BaseDocuments, Branched, Endpoints, LoopbackHooks, Objects, Server, Store, StoreOptions, Worlds,
+};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::runtime::Handle;
 use tower::Service;
 
 const V1: &str = "/apis/example.com/v1/namespaces/default/tabs";
 const BETA: &str = "/apis/example.com/v1beta1/namespaces/default/tabs";
 
-/// Answers one review: `spec.a` of v1 is `spec.b` of v1beta1.
+/// Answers one review. To convert, `spec.a` of v1 is `spec.b` of v1beta1. Objects with the name `refused` are not admitted.
 fn answer(review: &Value) -> Value {
     let request = &review["request"];
+    if review["kind"] == "AdmissionReview" {
+        let response = json!({"uid": request["uid"], "allowed": request["name"] != "refused"});
+        return json!({"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response});
+    }
     let to = request["desiredAPIVersion"].as_str().unwrap_or_default();
     let convert = |object: &Value| {
         let mut object = object.clone();
@@ -85,6 +94,11 @@ fn serve(stream: impl Read + Write) {
     }
 }
 
+/// Returns how to call the webhook.
+fn client_config(port: u16, certificate: &str) -> Value {
+    json!({"url": format!("https://127.0.0.1:{port}/convert"), "caBundle": STANDARD.encode(certificate)})
+}
+
 fn served(port: u16, certificate: &str) -> (Http, Arc<Objects>) {
     let version = |name: &str, is_stored: bool, field: &str| {
         let fields = json!({field: {"type": "string"}});
@@ -92,7 +106,6 @@ fn served(port: u16, certificate: &str) -> (Http, Arc<Objects>) {
         json!({"name": name, "served": true, "storage": is_stored,
             "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}})
     };
-    let client = json!({"url": format!("https://127.0.0.1:{port}/convert"), "caBundle": STANDARD.encode(certificate)});
     let definition = json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": "tabs.example.com"},
@@ -100,14 +113,17 @@ fn served(port: u16, certificate: &str) -> (Http, Arc<Objects>) {
             "group": "example.com", "scope": "Namespaced", "names": {"plural": "tabs", "kind": "Tab"},
             "versions": [version("v1", true, "a"), version("v1beta1", false, "b")],
             "conversion": {"strategy": "Webhook",
-                "webhook": {"conversionReviewVersions": ["v1beta1", "v1"], "clientConfig": client}},
+                "webhook": {"conversionReviewVersions": ["v1beta1", "v1"], "clientConfig": client_config(port, certificate)}},
         },
     });
     let (mut registry, text) = (Registry::default(), definition.to_string());
     registry.set_input("t", kubeshape_input::read("t.json", text.as_bytes(), kubeshape_input::Limits::default()));
-    let api = Api::new(registry).with_hooks(Arc::new(LoopbackHooks::new(Handle::current())));
-    let objects = Arc::new(Objects::new(api, Store::default()));
-    let endpoints = Endpoints { objects: Some(Arc::clone(&objects)), ..endpoints(snapshot(0), false) };
+    let path = "apis/admissionregistration.k8s.io/v1";
+    let text = kubeshape_builtin::BuiltInDocuments::newest().api().openapi_v3(path).expect("a document");
+    let api = Api::new(registry).with_documents(Documents::new([(path, text.into())]));
+    let api = api.with_hooks(Arc::new(LoopbackHooks::new(Handle::current())));
+    let objects = Arc::new(Objects::new(api, store::Store::default()));
+    let endpoints = Endpoints { objects: Some(Arc::clone(&objects)), ..endpoints(snapshot(0), true) };
     (Http::new(endpoints), objects)
 }
 
@@ -158,6 +174,62 @@ async fn a_webhook_that_is_gone_is_named() {
         "conversion webhook for example.com/v1beta1, Kind=Tab failed: Post \"https://127.0.0.1:{free}/convert?timeout=30s\": "
     );
     assert!(message.starts_with(&expected), "{message}");
+}
+
+/// Sends an object to a world, and returns the code and the body of the answer.
+async fn send_to(world: &str, method: &str, path: &str, body: String) -> (u16, Value) {
+    let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+    let request = http::Request::builder().method(method).uri(format!("{world}{path}"));
+    let request = request.header("Content-Type", "application/json").body(body.into()).expect("a request");
+    let answer = client.request(request).await.expect("an answer");
+    let code = answer.status().as_u16();
+    let body = answer.into_body().collect().await.expect("a body").to_bytes();
+    let text = || String::from_utf8_lossy(&body).into_owned();
+    (code, serde_json::from_slice(&body).unwrap_or_else(|_| panic!("{code}: {}", text())))
+}
+
+/// A world calls the webhooks of its own configurations and definitions, and no others.
+#[tokio::test(flavor = "multi_thread")]
+async fn webhooks_are_those_of_a_world() {
+    let (port, certificate) = webhook();
+    let (http, objects) = served(port, &certificate);
+    objects.keep_start();
+    let documents = Store::new(BaseDocuments::default(), StoreOptions::default(), SystemTime::UNIX_EPOCH);
+    let documents = Arc::new(documents.expect("a base"));
+    let source = move |branched: Branched| branched.answer(Arc::clone(&documents));
+    let worlds = Worlds::new(&Server::new(http.clone()), ([127, 0, 0, 1], 1).into(), source).expect("objects");
+    http.make_worlds(Arc::clone(&worlds));
+    let mut urls = Vec::new();
+    for _ in 0..2 {
+        let (code, _, made) = send(&http, "POST", "/kubeshape/worlds", "application/json", "{}".to_owned()).await;
+        assert_eq!(code.as_u16(), 200, "{made}");
+        urls.push(made["url"].as_str().expect("an address").to_owned());
+    }
+    let [one, other] = &*urls else { panic!("two worlds") };
+    let configuration = json!({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": "names"},
+        "webhooks": [{
+            "name": "names.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+            "clientConfig": client_config(port, &certificate),
+            "rules": [{"apiGroups": ["example.com"], "apiVersions": ["*"], "operations": ["*"], "resources": ["tabs"]}],
+        }],
+    });
+    let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    let (code, made) = send_to(one, "POST", path, configuration.to_string()).await;
+    assert_eq!(code, 201, "{made}");
+    for (world, expected) in [(one, 400), (other, 201)] {
+        let (code, answer) = send_to(world, "POST", V1, tab("v1", "refused", &json!({"a": "x"}))).await;
+        assert_eq!(code, expected, "{answer}");
+        // The definition is shared, and its objects are converted in both.
+        let (code, answer) = send_to(world, "POST", BETA, tab("v1beta1", "a", &json!({"b": "y"}))).await;
+        assert_eq!((code, &answer["spec"]), (201, &json!({"b": "y"})), "{answer}");
+        let (_, answer) = send_to(world, "GET", &format!("{V1}/a"), String::new()).await;
+        assert_eq!(answer["spec"], json!({"a": "y"}));
+    }
+    let (code, _, answer) = send(&http, "POST", V1, "application/json", tab("v1", "refused", &json!({"a": "x"}))).await;
+    assert_eq!(code.as_u16(), 201, "{answer}");
+    worlds.stop(std::future::pending()).await;
 }
 
 #[tokio::test]
