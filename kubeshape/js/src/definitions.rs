@@ -42,7 +42,7 @@ impl Index {
         let mut out = Index::default();
         for (number, finding) in findings.iter().enumerate() {
             if let Some(at) = &finding.pointer {
-                out.findings.entry(at.to_string()).or_default().push(number);
+                out.findings.entry(at.clone()).or_default().push(number);
             }
         }
         for (number, (at, cost)) in costs.last().into_iter().flat_map(|(_, costs)| costs).enumerate() {

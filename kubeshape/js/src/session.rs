@@ -61,7 +61,7 @@ impl Session {
         let found = self.fields(api_version, kind);
         let checked = self.checked(api_version, kind);
         match (found, self.api.kind(api_version, kind)) {
-            (Ok(tree), Some(kind)) => tree.field(kind, index, checked.get(&*kind.definition().name())),
+            (Ok(tree), Some(kind)) => tree.field(kind, index, checked.get(kind.definition().name())),
             (Err(error), _) => json!({ "error": error }),
             (_, None) => json!({ "error": unknown(api_version, kind) }),
         }
