@@ -4,11 +4,15 @@ use kubeshape_yaml::{Limits, Stream, Tape, Third, json};
 
 fn read(source: &str) -> (Third, String) {
     let mut tape = Tape::new();
-    Stream::new(source.as_bytes(), Limits::default()).unwrap().next(&mut tape).unwrap().unwrap();
+    Stream::new(source.as_bytes(), Limits::default())
+        .expect("a stream")
+        .next(&mut tape)
+        .expect("a document")
+        .expect("it is read");
     let third = tape.read_as_third(source);
     let mut out = Vec::new();
     json::write(tape.document(source).node(0), &mut out, json::Options::default());
-    (third, String::from_utf8(out).unwrap())
+    (third, String::from_utf8(out).expect("UTF-8"))
 }
 
 #[test]
