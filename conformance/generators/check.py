@@ -214,6 +214,21 @@ def openapi_generator(kubeshape, work):
         print(f"openapi-generator: {source.name}, {len(modules)} modules")
 
 
+def kopium(kubeshape, corpora, work, documents, most):
+    """kopium makes Rust types that compile, and that read an object of a custom resource."""
+    program = tool("kopium")
+    try:
+        import rust
+    except ImportError:
+        missing.add("yaml")
+        return
+    if not program or not tool("cargo"):
+        return
+    files = [path for corpus in corpora for path in sorted(corpus.rglob("*")) if path.suffix in (".json", ".yaml")]
+    files = files[:: max(1, len(files) // documents)]
+    failures.extend(rust.check(program, kubeshape, rust.folders(), files, work, most))
+
+
 def kubeconform(kubeshape, golden, work, most):
     """kubeconform accepts, with our schemas of built-in kinds, what a server accepts."""
     program = tool("kubeconform")
@@ -256,6 +271,7 @@ def main():
     parser.add_argument("--corpus", type=Path, action="append", default=[])
     parser.add_argument("--golden", type=Path)
     parser.add_argument("--documents", type=int, default=60, help="documents of the corpus")
+    parser.add_argument("--definitions", type=int, default=300, help="definitions of each kind for kopium")
     parser.add_argument("--objects", type=int, default=2000, help="objects for kubeconform")
     args = parser.parse_args()
     kubeshape = args.kubeshape.resolve()
@@ -267,6 +283,7 @@ def main():
         typescript(kubeshape, work)
         fabric8(kubeshape, work)
         openapi_generator(kubeshape, work)
+        kopium(kubeshape, corpora, work, args.documents, args.definitions)
         kubeconform(kubeshape, args.golden, work, args.objects)
     for name in sorted(missing):
         print(f"not checked: {name} is missing")

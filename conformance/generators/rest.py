@@ -58,4 +58,5 @@ def main():
               + ", ".join(f"{code} {count}" for code, count in codes.most_common()))
 
 
-main()
+if __name__ == "__main__":
+    main()

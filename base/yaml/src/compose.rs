@@ -191,6 +191,10 @@ impl Composer<'_> {
         if style != Style::Plain {
             flags = flags.with(Flags::QUOTED);
         }
+        // With its tag, a point in time is what it is without.
+        if !matches!(props.tag, Tag::None | Tag::Timestamp) {
+            flags = flags.with(Flags::TAGGED);
+        }
         let mut entry = Entry {
             start: start as u32,
             end: end as u32,

@@ -3,7 +3,7 @@
 //! [`Stream`] splits a source into documents and reads each into a [`Tape`], a flat list of nodes with byte ranges.
 //! [`Document`] and [`Node`] give access to it. Values are those of Kubernetes' converter (`YAMLToJSON`, go-yaml's
 //! second version): YAML 1.1 booleans and octal numbers, keys that become strings, merge keys, and the same inputs
-//! rejected.
+//! rejected. [`Tape::read_as_third`] gives scalars the values of its third version, which kustomize uses.
 //!
 //! Three readers give the same nodes: a fast one for machine-written block YAML, a full one for all YAML, and one for
 //! JSON. [`emit`] prints YAML, [`json`] prints JSON.
@@ -45,6 +45,7 @@ mod scalars;
 mod scan;
 mod stream;
 mod tape;
+mod third;
 
 /// Returns the kind that Kubernetes gives a scalar without quotes and tag.
 ///
@@ -68,3 +69,4 @@ pub use parents::Parents;
 pub use positions::Positions;
 pub use stream::{Path, Stream};
 pub use tape::{Document, Entry, Flags, Items, Node, Pairs, Tape};
+pub use third::Third;

@@ -295,7 +295,7 @@ fn decimal(text: &str) -> Option<f64> {
 pub(crate) fn tagged(tag: Tag, text: &str) -> Result<Value, Value> {
     let value = plain(text);
     let value = if tag == Tag::Timestamp || (tag == Tag::Int && value == Value::Str) {
-        if timestamp(text) { Value::Timestamp } else { value }
+        if moment(text).is_some() { Value::Timestamp } else { value }
     } else {
         value
     };
@@ -313,36 +313,59 @@ pub(crate) fn tagged(tag: Tag, text: &str) -> Result<Value, Value> {
     }
 }
 
-/// Returns whether the string is a date or a point in time, in the four forms that go-yaml knows.
-fn timestamp(text: &str) -> bool {
+/// A date or a point in time, as it is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Moment<'t> {
+    date: [u32; 3],
+    clock: [u32; 3],
+    /// The digits behind the seconds.
+    fraction: &'t [u8],
+    /// The minutes to UTC.
+    offset: i32,
+}
+
+impl Moment<'_> {
+    /// Returns the moment as Go's `time.Time` prints it as JSON, if it can: zones of a day and more have no form.
+    pub(crate) fn print(self) -> Option<String> {
+        let ([year, month, day], [hour, minute, second]) = (self.date, self.clock);
+        let mut out = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+        // Go has nanoseconds, and drops zeros at the end.
+        let fraction = &self.fraction[..self.fraction.len().min(9)];
+        let length = fraction.iter().rposition(|digit| *digit != b'0').map_or(0, |last| last + 1);
+        if length > 0 {
+            out.push('.');
+            out.extend(fraction[..length].iter().map(|digit| char::from(*digit)));
+        }
+        if self.offset == 0 {
+            out.push('Z');
+            return Some(out);
+        }
+        let (sign, minutes) = (if self.offset < 0 { '-' } else { '+' }, self.offset.unsigned_abs());
+        (minutes < 24 * 60).then(|| format!("{out}{sign}{:02}:{:02}", minutes / 60, minutes % 60))
+    }
+}
+
+/// Reads a date or a point in time, in the four forms that go-yaml knows.
+pub(crate) fn moment(text: &str) -> Option<Moment<'_>> {
     let mut rest = text.as_bytes();
-    let Some(year) = digits(&mut rest, 4, 4) else {
-        return false;
-    };
-    if !eat(&mut rest, b"-") {
-        return false;
-    }
-    let Some(month) = digits(&mut rest, 1, 2) else {
-        return false;
-    };
-    if !eat(&mut rest, b"-") {
-        return false;
-    }
-    let Some(day) = digits(&mut rest, 1, 2) else {
-        return false;
-    };
+    let year = digits(&mut rest, 4, 4)?;
+    eat(&mut rest, b"-").then_some(())?;
+    let month = digits(&mut rest, 1, 2)?;
+    eat(&mut rest, b"-").then_some(())?;
+    let day = digits(&mut rest, 1, 2)?;
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
         4 | 6 | 9 | 11 => 30,
         2 => 28 + u32::from(leap),
-        _ => return false,
+        _ => return None,
     };
     if day == 0 || day > days {
-        return false;
+        return None;
     }
+    let mut out = Moment { date: [year, month, day], clock: [0; 3], fraction: &[], offset: 0 };
     if rest.is_empty() {
-        return true;
+        return Some(out);
     }
     let zoned = if eat(&mut rest, b"T") || eat(&mut rest, b"t") {
         true
@@ -350,45 +373,30 @@ fn timestamp(text: &str) -> bool {
         while eat(&mut rest, b" ") {}
         false
     } else {
-        return false;
+        return None;
     };
-    let Some(hour) = digits(&mut rest, 1, 2) else {
-        return false;
-    };
-    if hour > 23 || !eat(&mut rest, b":") {
-        return false;
-    }
-    let Some(minute) = digits(&mut rest, 1, 2) else {
-        return false;
-    };
-    if minute > 59 || !eat(&mut rest, b":") {
-        return false;
-    }
-    let Some(second) = digits(&mut rest, 1, 2) else {
-        return false;
-    };
-    if second > 59 {
-        return false;
-    }
+    let hour = digits(&mut rest, 1, 2).filter(|hour| *hour < 24)?;
+    eat(&mut rest, b":").then_some(())?;
+    let minute = digits(&mut rest, 1, 2).filter(|minute| *minute < 60)?;
+    eat(&mut rest, b":").then_some(())?;
+    let second = digits(&mut rest, 1, 2).filter(|second| *second < 60)?;
+    out.clock = [hour, minute, second];
     if rest.len() > 1 && matches!(rest[0], b'.' | b',') && rest[1].is_ascii_digit() {
-        rest = &rest[1..];
-        while rest.first().is_some_and(u8::is_ascii_digit) {
-            rest = &rest[1..];
+        let length = rest[1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (out.fraction, rest) = rest[1..].split_at(length);
+    }
+    if zoned && !eat(&mut rest, b"Z") {
+        let is_west = !eat(&mut rest, b"+");
+        if is_west && !eat(&mut rest, b"-") {
+            return None;
         }
+        let hours = digits(&mut rest, 2, 2).filter(|hours| *hours <= 24)?;
+        eat(&mut rest, b":").then_some(())?;
+        let minutes = digits(&mut rest, 2, 2).filter(|minutes| *minutes <= 60)?;
+        let offset = i32::try_from(hours * 60 + minutes).ok()?;
+        out.offset = if is_west { -offset } else { offset };
     }
-    if !zoned {
-        return rest.is_empty();
-    }
-    if eat(&mut rest, b"Z") {
-        return rest.is_empty();
-    }
-    if !eat(&mut rest, b"+") && !eat(&mut rest, b"-") {
-        return false;
-    }
-    let hours = digits(&mut rest, 2, 2);
-    let colon = eat(&mut rest, b":");
-    let minutes = digits(&mut rest, 2, 2);
-    colon && rest.is_empty() && hours.is_some_and(|h| h <= 24) && minutes.is_some_and(|m| m <= 60)
+    rest.is_empty().then_some(out)
 }
 
 fn eat(rest: &mut &[u8], what: &[u8]) -> bool {
@@ -482,10 +490,10 @@ mod tests {
     #[test]
     fn timestamps_are_the_four_known_forms() {
         for yes in ["2001-12-14", "2001-2-3T4:5:6Z", "2001-12-14t21:59:43.10-05:00", "2001-12-14 21:59:43.1"] {
-            assert!(timestamp(yes), "{yes}");
+            assert!(moment(yes).is_some(), "{yes}");
         }
         for no in ["2001-13-01", "2001-02-30", "01-01-01", "2001-12-14 21:59:43 -5", "2001-12-14T21:59:43"] {
-            assert!(!timestamp(no), "{no}");
+            assert!(moment(no).is_none(), "{no}");
         }
     }
 }

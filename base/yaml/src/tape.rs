@@ -45,6 +45,8 @@ impl Flags {
     pub const QUOTED: Flags = Flags(8);
     /// A key that Kubernetes rejects unless a later one replaces it.
     pub(crate) const BAD: Flags = Flags(16);
+    /// The scalar has a tag.
+    pub const TAGGED: Flags = Flags(32);
     /// No flag.
     pub const NONE: Flags = Flags(0);
 
@@ -52,6 +54,13 @@ impl Flags {
     #[inline]
     pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// Returns the flags without those of `other`.
+    #[must_use]
+    #[inline]
+    pub(crate) fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
     }
 
     /// Returns both sets together.

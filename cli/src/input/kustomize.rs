@@ -4,6 +4,7 @@
 //! it, so that nothing is left out. Nothing is downloaded and no program is started.
 
 mod patch;
+mod read;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -45,7 +46,8 @@ pub(crate) fn argument(folder: &str) -> String {
     format!("{PREFIX}{folder}")
 }
 
-/// Returns the manifests that the kustomization of a folder builds: unchanged files as they are, changed ones in memory.
+/// Returns the manifests that the kustomization of a folder builds: unchanged files as they are, and in memory those that
+/// a patch or the reading of kustomize changes.
 ///
 /// # Errors
 /// A file cannot be read, or the kustomization says something that is not known here.
@@ -268,12 +270,17 @@ impl<'a> Build<'a> {
         }
         let (path, canonical, bytes) = self.bytes_of(folder, path)?;
         let file = self.files.len();
-        for document in documents(&path, &bytes)? {
+        let mut is_changed = false;
+        for mut document in documents(&path, &bytes)? {
+            is_changed |= read::scalars(&mut document)?;
             for node in expand_list(document.root()).into_iter().filter(|node| !node.is_null()) {
                 if node.kind() != Kind::Map {
                     return Err(Place(&document).wrong(node, "found no object"));
                 }
                 let value = Value::from_node(node, &Bump::new()).copy_into(self.arena);
+                let annotated = read::annotated(value, node, self.arena);
+                is_changed |= annotated.is_some();
+                let value = annotated.unwrap_or(value);
                 let id = id(value);
                 let number = self.objects.len();
                 self.objects.push(Some(Object { value, file }));
@@ -282,7 +289,7 @@ impl<'a> Build<'a> {
                 }
             }
         }
-        self.files.push(File { path, canonical, is_changed: false });
+        self.files.push(File { path, canonical, is_changed });
         Ok(())
     }
 

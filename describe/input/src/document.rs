@@ -6,7 +6,7 @@ use crate::{Code, Content, Excerpt, Finding, Lines, Resolver, Source};
 use kubeshape_discovery::read::DocumentKind;
 use kubeshape_schema::Release;
 use kubeshape_structural::read::{Manifest, expand_list, manifests};
-use kubeshape_yaml::{Node, Parents, Tape};
+use kubeshape_yaml::{Node, Parents, Tape, Third};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -40,6 +40,12 @@ impl Document {
     /// Returns the source that contains it.
     pub fn source(&self) -> &Arc<Source> {
         &self.source
+    }
+
+    /// Gives scalars the values that kustomize reads: see [`Tape::read_as_third`].
+    pub fn read_as_third(&mut self) -> Third {
+        self.parents.take();
+        self.tape.read_as_third(self.source.text())
     }
 
     /// Returns its nodes.

@@ -8,6 +8,7 @@ use kubeshape::validate::Release;
 use kubeshape::validate::crd::ExpressionCost;
 use kubeshape_check::{Check, Releases, Report};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// What upstream lets a rule cost (`StaticEstimatedCostLimit`).
 pub(crate) use kubeshape::validate::crd::RULE_COST_LIMIT;
@@ -24,6 +25,71 @@ pub(crate) struct Checked {
     pub(crate) verdict: String,
     /// The costs by the releases in which they are the same, each with the pointer of `x-kubernetes-validations`.
     pub(crate) costs: Vec<CostsOf>,
+    index: Index,
+}
+
+/// Where the findings of a definition are, and the costs of its rules in the newest release: by the pointers in the
+/// definition. Kinds of thousands of versions share it.
+#[derive(Debug, Default)]
+struct Index {
+    findings: BTreeMap<String, Vec<usize>>,
+    /// By the pointer of the schema that has the rules, and the number of the rule.
+    costs: BTreeMap<String, BTreeMap<usize, usize>>,
+}
+
+impl Index {
+    fn of(findings: &[Finding], costs: &[CostsOf]) -> Index {
+        let mut out = Index::default();
+        for (number, finding) in findings.iter().enumerate() {
+            if let Some(at) = &finding.pointer {
+                out.findings.entry(at.clone()).or_default().push(number);
+            }
+        }
+        for (number, (at, cost)) in costs.last().into_iter().flat_map(|(_, costs)| costs).enumerate() {
+            let schema = at.strip_suffix(RULES).unwrap_or(at);
+            let rule = cost.path.strip_suffix("].rule").and_then(|path| path.rsplit_once('[')?.1.parse().ok());
+            if let Some(rule) = rule {
+                out.costs.entry(schema.to_owned()).or_default().entry(rule).or_insert(number);
+            }
+        }
+        out
+    }
+}
+
+/// The keyword of rules, in a pointer.
+const RULES: &str = "/x-kubernetes-validations";
+
+impl Checked {
+    /// Returns the findings about the schema at a pointer or about a keyword of it, in their order. Adds the findings
+    /// that were looked at to `steps`.
+    pub(crate) fn about(&self, schema: &str, steps: &mut usize) -> Vec<&Finding> {
+        // `0` follows `/`, so this is what has the pointer and a slash in front.
+        let below = self.index.findings.range(format!("{schema}/")..format!("{schema}0"));
+        let own = self.index.findings.get_key_value(schema);
+        let mut numbers = Vec::new();
+        for (at, found) in own.into_iter().chain(below) {
+            *steps += 1;
+            if is_about(at, schema) {
+                numbers.extend(found);
+            }
+        }
+        numbers.sort_unstable();
+        numbers.into_iter().filter_map(|number: usize| self.findings.get(number)).collect()
+    }
+
+    /// Returns what a rule costs in the newest release, by the pointer of its schema and its number.
+    pub(crate) fn cost(&self, schema: &str, rule: usize) -> Option<Value> {
+        let number = self.index.costs.get(schema)?.get(&rule)?;
+        let (_, costs) = self.costs.last()?;
+        costs.get(*number).map(|(at, cost)| of_cost(at, cost))
+    }
+}
+
+/// Returns whether a place is the schema at a pointer or a keyword of it, as opposed to something below.
+pub(crate) fn is_about(at: &str, schema: &str) -> bool {
+    let Some(rest) = at.strip_prefix(schema) else { return false };
+    let below = ["/properties/", "/items", "/additionalProperties"];
+    rest.is_empty() || rest.starts_with('/') && !below.iter().any(|part| rest.contains(part))
 }
 
 /// The definitions of a text, checked.
@@ -55,15 +121,16 @@ fn check_document(document: &Document, releases: Releases) -> Vec<Checked> {
             }
             finding
         });
-        let findings = findings.collect();
+        let findings: Vec<Finding> = findings.collect();
         let verdict =
             report.verdict(|at| resolver.place(at).map_or_else(String::new, |place| format!("line {}", place.line)));
         let costs = report.costs.iter().map(|costs| {
             let each = costs.expressions.iter().map(|cost| (document.pointer(cost.at), cost.clone()));
             (costs.releases.clone(), each.collect())
         });
-        let costs = costs.collect();
-        Checked { name: report.name.clone(), findings, verdict, costs, report }
+        let costs: Vec<CostsOf> = costs.collect();
+        let index = Index::of(&findings, &costs);
+        Checked { name: report.name.clone(), findings, verdict, costs, report, index }
     };
     document.manifests().0.into_iter().map(one).collect()
 }

@@ -1,18 +1,10 @@
 //! What is known of a field in addition to what a server publishes.
 
-use crate::definitions::{Checked, of_cost};
-use crate::session::finding;
+use crate::definitions::{Checked, is_about};
 use kubeshape::{Kind, Location};
 use kubeshape_show::explain::Field;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-
-/// Whether a place is the schema at a pointer or a keyword of it, as opposed to something below.
-fn is_about(at: &str, schema: &str) -> bool {
-    let Some(rest) = at.strip_prefix(schema) else { return false };
-    let below = ["/properties/", "/items", "/additionalProperties"];
-    rest.is_empty() || rest.starts_with('/') && !below.iter().any(|part| rest.contains(part))
-}
 
 /// Where the fields of a kind are declared, for everything that is said about places in the definition.
 #[derive(Debug, Default)]
@@ -22,7 +14,7 @@ pub(crate) struct Places {
     /// The indexes of fields by the pointers of their schemas. Several fields can have one schema.
     fields: BTreeMap<String, Vec<usize>>,
     /// How many places were looked at.
-    steps: usize,
+    pub(crate) steps: usize,
 }
 
 impl Places {
@@ -96,50 +88,12 @@ pub(crate) fn stage(declared: &Location) -> Option<(String, String)> {
     Some((stage.clone(), texts.join("; ")))
 }
 
-/// What the releases say of the fields of a kind, and what its rules cost in the newest release.
-#[derive(Debug, Default)]
-pub(crate) struct Said {
-    /// Findings by the index of the field.
-    findings: BTreeMap<usize, Vec<Value>>,
-    /// Costs by the pointer of the schema that has the rules, and the number of the rule.
-    costs: BTreeMap<String, BTreeMap<usize, Value>>,
-}
-
-impl Said {
-    pub(crate) fn of(kind: &Kind, places: &mut Places, checked: &[Checked]) -> Said {
-        let mut out = Said::default();
-        let Some(checked) = checked.iter().find(|checked| checked.name == kind.definition().name()) else { return out };
-        for found in &checked.findings {
-            for field in found.pointer.as_deref().map(|at| places.about(at)).unwrap_or_default() {
-                out.findings.entry(field).or_default().push(finding(found));
-            }
-        }
-        for (at, cost) in checked.costs.last().into_iter().flat_map(|(_, costs)| costs) {
-            let schema = at.strip_suffix(RULES).unwrap_or(at);
-            let number = cost.path.strip_suffix("].rule").and_then(|path| path.rsplit_once('[')?.1.parse().ok());
-            if let Some(number) = number {
-                let costs = out.costs.entry(schema.to_owned()).or_default();
-                costs.entry(number).or_insert_with(|| of_cost(at, cost));
-            }
-        }
-        out
-    }
-
-    /// What the releases say of a field: errors, warnings and advice.
-    pub(crate) fn about(&self, field: usize) -> Value {
-        self.findings.get(&field).cloned().unwrap_or_default().into()
-    }
-}
-
-/// The keyword of rules, in a pointer.
-const RULES: &str = "/x-kubernetes-validations";
-
 /// The rules about a field that is declared there, with their costs.
-pub(crate) fn rules(declared: &Location, said: &Said) -> Vec<Value> {
+pub(crate) fn rules(declared: &Location, checked: Option<&Checked>) -> Vec<Value> {
     let mut out = Vec::new();
     for (about, declared) in places(declared.clone()) {
         let Some(rules) = declared.node().get("x-kubernetes-validations") else { continue };
-        let costs = said.costs.get(&declared.pointer());
+        let schema = declared.pointer();
         for (at, rule) in rules.items().enumerate() {
             let text = |key: &str| rule.get(key).and_then(|value| value.as_str().map(str::to_owned));
             out.push(json!({
@@ -149,7 +103,7 @@ pub(crate) fn rules(declared: &Location, said: &Said) -> Vec<Value> {
                 "messageExpression": text("messageExpression"),
                 "reason": text("reason"),
                 "words": text("rule").and_then(|rule| kubeshape_cel::words(&rule)),
-                "cost": costs.and_then(|costs| costs.get(&at)),
+                "cost": checked.and_then(|checked| checked.cost(&schema, at)),
             }));
         }
     }

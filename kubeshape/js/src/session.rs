@@ -16,8 +16,8 @@ pub struct Session {
     pub(crate) api: Api,
     pub(crate) texts: BTreeMap<String, Rc<[u8]>>,
     trees: BTreeMap<(String, String), Rc<Tree>>,
-    /// What definitions cost and say, by input and name.
-    checked: BTreeMap<String, Rc<Vec<Checked>>>,
+    /// What releases say of definitions, by input and name.
+    checked: BTreeMap<String, Rc<BTreeMap<String, Checked>>>,
     /// The same inputs for the release that judged last.
     pub(crate) judging: Option<(Release, Api)>,
 }
@@ -61,7 +61,7 @@ impl Session {
         let found = self.fields(api_version, kind);
         let checked = self.checked(api_version, kind);
         match (found, self.api.kind(api_version, kind)) {
-            (Ok(tree), Some(kind)) => tree.field(kind, index, &checked),
+            (Ok(tree), Some(kind)) => tree.field(kind, index, checked.get(kind.definition().name())),
             (Err(error), _) => json!({ "error": error }),
             (_, None) => json!({ "error": unknown(api_version, kind) }),
         }
@@ -74,13 +74,17 @@ impl Session {
     }
 
     /// What releases say of the definition of a kind; its rules and their costs.
-    fn checked(&mut self, api_version: &str, kind: &str) -> Rc<Vec<Checked>> {
+    fn checked(&mut self, api_version: &str, kind: &str) -> Rc<BTreeMap<String, Checked>> {
         let Some(kind) = self.api.kind(api_version, kind).filter(|kind| kind.definition().is_custom_resource()) else {
             return Rc::default();
         };
         let name = kind.definition().location().input().to_string();
         let text = self.texts.get(&name).cloned().unwrap_or_default();
-        let make = || Rc::new(check(&name, &text, Releases::ALL).0);
+        // Of several definitions with one name, the first is used.
+        let make = || {
+            let all = check(&name, &text, Releases::ALL).0.into_iter().rev();
+            Rc::new(all.map(|checked| (checked.name.clone(), checked)).collect())
+        };
         Rc::clone(self.checked.entry(name.clone()).or_insert_with(make))
     }
 

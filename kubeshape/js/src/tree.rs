@@ -1,13 +1,14 @@
 //! The fields of a kind as a tree.
 
 use crate::definitions::Checked;
-use crate::field::{Places, Said};
+use crate::field::Places;
+use crate::session::findings;
 use crate::{copies, field, merge};
 use kubeshape::Kind;
 use kubeshape::schema::Bump;
 use kubeshape_show::explain::{Field, fields};
 use serde_json::{Value, json};
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// Longer defaults are not shown in the tree.
@@ -44,8 +45,6 @@ pub(crate) struct Tree {
     ruled: Vec<bool>,
     /// How stable fields are, by their index: the name of the stage, and a description.
     lifecycles: BTreeMap<usize, (String, String)>,
-    /// What releases say of the fields.
-    said: OnceCell<Said>,
 }
 
 impl Tree {
@@ -67,7 +66,7 @@ impl Tree {
         let lifecycles = lifecycles(&places, &fields);
         let depths = depths(&fields);
         let places = RefCell::new(places);
-        Ok(Tree { fields, depths, places, losses, ruled, lifecycles, said: OnceCell::new() })
+        Ok(Tree { fields, depths, places, losses, ruled, lifecycles })
     }
 
     /// The columns of the tree.
@@ -90,11 +89,13 @@ impl Tree {
         marks(field, is_ruled, self.losses.contains_key(&at), stage)
     }
 
-    /// Everything about a field.
-    pub(crate) fn field(&self, kind: &Kind, index: usize, checked: &[Checked]) -> Value {
+    /// Everything about a field. `checked` is what releases say of the definition.
+    pub(crate) fn field(&self, kind: &Kind, index: usize, checked: Option<&Checked>) -> Value {
         let Some(field) = self.fields.get(index) else { return json!({ "error": "there is no such field" }) };
-        let said = self.said.get_or_init(|| Said::of(kind, &mut self.places.borrow_mut(), checked));
-        let declared = self.places.borrow().declared.get(index).cloned().flatten();
+        let mut places = self.places.borrow_mut();
+        let declared = places.declared.get(index).cloned().flatten();
+        let said = checked.zip(declared.as_ref());
+        let said = said.map(|(checked, declared)| findings(checked.about(&declared.pointer(), &mut places.steps)));
         let place = declared.as_ref().and_then(kubeshape::Location::place);
         let facts = |all: &[(String, String)]| all.iter().map(|(name, text)| json!([name, text])).collect::<Value>();
         json!({
@@ -114,8 +115,8 @@ impl Tree {
                 "column": place.map(|place| place.column),
             })),
             "copies": copies::of(&field.path),
-            "rules": declared.as_ref().map_or_else(Vec::new, |declared| field::rules(declared, said)),
-            "said": said.about(index),
+            "rules": declared.as_ref().map_or_else(Vec::new, |declared| field::rules(declared, checked)),
+            "said": said.unwrap_or_else(|| json!([])),
         })
     }
 
@@ -268,6 +269,44 @@ mod tests {
     #[test]
     fn the_work_for_all_fields_grows_with_their_number() {
         let (few, many) = (work(100), work(400));
+        assert!(many < 5 * few, "{few} {many}");
+    }
+
+    /// The work for all fields of all kinds of a definition with that many versions, each with a rule and a warning.
+    fn work_of_versions(count: usize) -> usize {
+        use std::fmt::Write;
+        let mut versions = String::new();
+        for at in 0..count {
+            let _ = write!(
+                versions,
+                "{{name: v{at}, served: true, storage: {}, schema: {{openAPIV3Schema: {{type: object, properties: {{own{at}: \
+                 {{type: string, format: nothing, maxLength: 9, x-kubernetes-validations: [{{rule: self != 'a'}}]}}}}}}}}}}, ",
+                at == 0
+            );
+        }
+        let text = format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: \
+             tabs.example.com}}\nspec:\n  group: example.com\n  scope: Cluster\n  names: {{plural: tabs, kind: \
+             Tab}}\n  versions: [{versions}]"
+        );
+        let mut session = Session::default();
+        session.set("tabs.yaml", text.as_bytes());
+        let mut work = 0;
+        for at in 0..count {
+            let version = format!("example.com/v{at}");
+            let all = session.all_fields(&version, "Tab");
+            let path = format!(".own{at}");
+            let own = all.as_array().and_then(|all| all.iter().find(|field| field["path"] == *path)).expect("a field");
+            assert!(own["rules"][0]["cost"]["total"].as_u64() > Some(0), "{own}");
+            assert!(own["said"][0]["code"].is_string(), "{own}");
+            work += session.fields(&version, "Tab").expect("fields").places.borrow().work();
+        }
+        work
+    }
+
+    #[test]
+    fn the_work_for_all_versions_grows_with_their_number() {
+        let (few, many) = (work_of_versions(20), work_of_versions(80));
         assert!(many < 5 * few, "{few} {many}");
     }
 

@@ -6,3 +6,4 @@ mod origin;
 mod print;
 mod recorded;
 mod stream;
+mod third;

@@ -1,7 +1,7 @@
 //! Patches: strategic merges, and lists of operations (RFC 6902).
 
 use super::target::{Labels, Target};
-use super::{Build, Folder, INSTEAD, Id, Object, Place, documents, id, is_empty, name_of, text};
+use super::{Build, Folder, INSTEAD, Id, Object, Place, documents, id, is_empty, name_of, read, text};
 use kubeshape_input::Document;
 use kubeshape_policy::json_patch::json_patch;
 use kubeshape_registry::merge_patch;
@@ -107,7 +107,7 @@ impl<'a> Build<'a> {
             }
         }
         let documents = documents.ok_or_else(|| place.wrong(entry, "expected `path` or `patch`"))?;
-        self.documents(&documents, target.as_ref(), entry, place, first)
+        self.documents(documents, target.as_ref(), entry, place, first)
     }
 
     /// Applies an entry of `patchesStrategicMerge`: a path, or a patch.
@@ -121,7 +121,7 @@ impl<'a> Build<'a> {
         let written = text(entry, place)?;
         let is_inline = written.contains('\n') || written.trim_start().starts_with('{');
         let documents = if is_inline { inline(entry, place)? } else { self.file_of(folder, entry, place)? };
-        self.documents(&documents, None, entry, place, first)
+        self.documents(documents, None, entry, place, first)
     }
 
     fn file_of(&mut self, folder: &Folder, node: Node<'_>, place: Place<'_>) -> Result<Vec<Document>, String> {
@@ -132,19 +132,26 @@ impl<'a> Build<'a> {
     /// Applies the patches of a file.
     fn documents(
         &mut self,
-        documents: &[Document],
+        mut documents: Vec<Document>,
         target: Option<&Target>,
         entry: Node<'_>,
         place: Place<'_>,
         first: usize,
     ) -> Result<(), String> {
-        let documents: Vec<&Document> = documents.iter().filter(|document| !document.root().is_null()).collect();
+        documents.retain(|document| !document.root().is_null());
         if target.is_some() && documents.len() > 1 {
             return Err(place.wrong(entry, format!("found {} patches, expected one for a target", documents.len())));
         }
-        for document in documents {
+        for mut document in documents {
+            let is_strategic = document.root().kind() == Kind::Map;
+            if is_strategic {
+                read::scalars(&mut document)?;
+            }
             let root = document.root();
-            let patch = Value::from_node(root, &Bump::new()).copy_into(self.arena);
+            let mut patch = Value::from_node(root, &Bump::new()).copy_into(self.arena);
+            if is_strategic {
+                patch = read::annotated_patch(patch, root, self.arena);
+            }
             let numbers = match (root.kind(), target) {
                 (Kind::Seq, None) => {
                     return Err(place.wrong(entry, "a list of operations needs a `target`"));
@@ -153,9 +160,9 @@ impl<'a> Build<'a> {
                     self.selected(target, first).map_err(|why| place.wrong(entry, why))?
                 }
                 (Kind::Map, None) => {
-                    vec![self.named(id(patch), first).map_err(|why| Place(document).wrong(root, why))?]
+                    vec![self.named(id(patch), first).map_err(|why| Place(&document).wrong(root, why))?]
                 }
-                _ => return Err(Place(document).wrong(root, "found neither an object nor a list of operations")),
+                _ => return Err(Place(&document).wrong(root, "found neither an object nor a list of operations")),
             };
             for number in numbers {
                 let applied = if root.kind() == Kind::Seq {
@@ -163,7 +170,7 @@ impl<'a> Build<'a> {
                 } else {
                     self.strategically(number, patch)
                 };
-                applied.map_err(|why| Place(document).wrong(root, why))?;
+                applied.map_err(|why| Place(&document).wrong(root, why))?;
             }
         }
         Ok(())
@@ -235,7 +242,7 @@ impl<'a> Build<'a> {
                 name_of(id(object.value))
             ));
         }
-        self.replace(number, Some(value));
+        self.replace(number, Some(read::annotated_as_json(value, self.arena)));
         Ok(())
     }
 }

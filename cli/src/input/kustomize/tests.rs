@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use super::*;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::process::Command;
@@ -44,7 +44,12 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 }
 
 fn with(kustomization: &str) -> TempDir {
-    folder(&[("kustomization.yaml", kustomization), ("webhook.yaml", WEBHOOK), ("config.yaml", "namespace: []\n")])
+    folder(&[
+        ("kustomization.yaml", kustomization),
+        ("webhook.yaml", WEBHOOK),
+        ("words.yaml", WORDS),
+        ("config.yaml", "namespace: []\n"),
+    ])
 }
 
 fn built(folder: &Path) -> Result<Vec<Json>, String> {
@@ -86,6 +91,53 @@ fn a_project_of_kubebuilder_is_built() {
     assert_eq!(tab["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"], "w");
     assert_eq!(tab["spec"]["versions"][0]["name"], "v1");
 }
+
+/// Objects with scalars that kustomize does not read as Kubernetes does, and with annotations that are not strings.
+const WORDS: &str = r#"apiVersion: example.com/v1
+kind: Widget
+metadata: {name: y, labels: {y: no, a: 2001-01-01}, annotations: {a: 1.0, b: ~, c: 2001-01-01, d: yes, f: [a], y: on}}
+spec:
+  y: [y, n, Y, N, yes, No, ON, off, true, False, ~, 'y', !!str no, tRUE]
+  off: {on: &a yes, also: *a, until: 2001-1-1, at: 2001-12-14t21:59:43.10-05:00, quoted: "2001-01-01"}
+  numbers: [0777, 0o17, 0o+7, 1_000, 0x1F, 1e3, 1.50, 1:30, 08, .5]
+  block: |-
+    y
+  at: 2001-12-14t21:59:43.10-05:00
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: on, annotations: {}}, data: {a: off, yes: "1"}}
+---
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: off}, data: {n: y}}
+"#;
+
+/// Kustomizations of these objects.
+const WORD_CASES: [&str; 5] = [
+    "namePrefix: ''",
+    "patches:
+- patch: |-
+    apiVersion: example.com/v1
+    kind: Widget
+    metadata: {name: 'y', annotations: {a: ~, g: 0x10, h: y, i: 2001-01-01}}
+    spec: {off: {on: no, n: y, until: 2002-02-02}, numbers: null}",
+    "patches:
+- target: {name: 'on'}
+  patch: |-
+    - {op: add, path: /data/b, value: y}
+    - {op: add, path: /data/c, value: {y: no, until: 2001-01-01}}
+    - {op: add, path: /metadata/annotations, value: {a: 1000000, b: y, c: ~, d: {e: f}, g: 0.5, h: x}}
+- target: {name: 'y'}
+  patch: |-
+    - {op: test, path: /spec/off/on, value: 'yes'}
+    - {op: test, path: /spec/off/until, value: 2001-01-01T00:00:00Z}
+    - {op: remove, path: /metadata/annotations}
+    - {op: add, path: /spec/off/on, value: yes}",
+    "labels: [{pairs: {a: 'y', 'n': '2001-01-01'}}]",
+    "patchesJson6902:
+- target: {version: v1, kind: ConfigMap, name: 'on'}
+  patch: '- {op: replace, path: /data/yes, value: on}'",
+];
 
 /// Kustomizations with everything that is known here.
 const CASES: [&str; 10] = [
@@ -148,14 +200,55 @@ fn the_real_kustomize_builds_the_same() {
         assert_eq!(sorted(&ours), sorted(&theirs), "{case}");
         ours.len()
     };
-    for case in CASES {
-        let folder = with(&format!("resources: [bases/tab.yaml, bases/gap.yaml]\n{case}\n"));
-        compare(folder.path(), case);
+    for (resources, cases) in [("bases/tab.yaml, bases/gap.yaml", &CASES[..]), ("words.yaml", &WORD_CASES)] {
+        for case in cases {
+            let folder = with(&format!("resources: [{resources}]\n{case}\n"));
+            compare(folder.path(), case);
+        }
     }
     let more = std::env::var("KUBESHAPE_KUSTOMIZATIONS").unwrap_or_default();
     for folder in more.split(':').filter(|folder| !folder.is_empty()) {
         let count = compare(Path::new(folder), folder);
         eprintln!("{folder}: {count} objects are the same");
+    }
+}
+
+#[test]
+fn words_are_read_as_kustomize_reads_them() {
+    let folder = with("resources: [words.yaml, bases/tab.yaml]\n");
+    let all = inputs(&folder.path().to_string_lossy()).unwrap();
+    // The file says something else with kustomize, so it is printed again.
+    assert_eq!(all.iter().map(|input| matches!(input.source, Source::File(_))).collect::<Vec<_>>(), [false, true]);
+    let built = built(folder.path()).unwrap();
+    let widget = named(&built, "y");
+    assert_eq!(
+        widget["spec"]["y"],
+        json!(["y", "n", "Y", "N", "yes", "No", "ON", "off", true, false, null, "y", "no", "tRUE"])
+    );
+    assert_eq!(
+        widget["spec"]["off"],
+        json!({"on": "yes", "also": "yes", "until": "2001-01-01T00:00:00Z", "at": "2001-12-14t21:59:43.10-05:00",
+            "quoted": "2001-01-01"})
+    );
+    assert_eq!(widget["spec"]["at"], "2001-12-14T21:59:43.1-05:00");
+    assert_eq!(widget["metadata"]["labels"], json!({"y": "no", "a": "2001-01-01T00:00:00Z"}));
+    assert_eq!(
+        widget["metadata"]["annotations"],
+        json!({"a": "1.0", "b": "~", "c": "2001-01-01", "d": "yes", "f": "", "y": "on"})
+    );
+    // kustomizations and lists of operations are read as Kubernetes reads them.
+    refused("resources: [y]\n", "kustomization.yaml:1:13: expected a string");
+}
+
+#[test]
+fn what_kustomize_cannot_write_is_an_error() {
+    for key in ["1", "true", "2001-01-01"] {
+        let text = WORDS.replace("  block:", &format!("  map: {{{key}: a}}\n  block:"));
+        let folder = folder(&[("kustomization.yaml", "resources: [a.yaml]\n"), ("a.yaml", &text)]);
+        let why = built(folder.path()).unwrap_err();
+        assert!(why.ends_with("a.yaml:8:9: kustomize cannot write what it reads here; put it into quotes"), "{why}");
+        let Some(program) = program() else { continue };
+        assert!(!Command::new(&program).arg("build").arg(folder.path()).output().unwrap().status.success(), "{key}");
     }
 }
 
