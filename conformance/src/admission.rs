@@ -59,7 +59,8 @@ const MODULES: [Tests; 2] = [
             ("client", &[]),
             ("apiserver/apply", &[]),
             ("apiserver/openapi", &[]),
-            ("apiserver", &[]),
+            // They need the gate `ShardedListAndWatch`, which is alpha.
+            ("apiserver", &["TestShardedList.*", "TestShardedWatch"]),
             ("apimachinery", &[]),
             ("dryrun", &[]),
         ],

@@ -313,7 +313,7 @@ fn built_in_kinds_are_stored_and_patched_strategically() {
     assert_eq!(patched["metadata"]["generation"], 2);
     let wrong = r#"{"spec": {"replicas": "three"}}"#;
     let refused = server.send("PATCH", &one, "application/strategic-merge-patch+json", wrong);
-    assert_eq!(refused.code, 400);
+    assert_eq!(refused.code, 422);
     assert!(
         refused
             .text()

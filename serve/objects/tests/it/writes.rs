@@ -186,7 +186,7 @@ fn operations_of_a_json_patch_are_validated_strictly() {
     let mut server = Server::new();
     server.done("POST", MAPS, JSON, &json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}));
     let patch = "\n\t\t[{\"op\": \"add\", \"path\": \"/data\", \"value\": {}, \"odd\": 1},\n\
-                 {\"op\": \"add\", \"path\": \"/x\", \"path\": \"/odd\", \"value\": 1}]";
+                 {\"op\": \"add\", \"path\": \"/x\", \"path\": \"/odd\", \"value\": 1}]\n\t";
     let (code, status, _) = server.send("PATCH", &format!("{MAPS}/a?fieldValidation=Strict"), PATCH, patch);
     let expected = "strict decoding error: json patch unknown field \"[0].odd\", json patch duplicate field \"[1].path\", \
                     unknown field \"odd\"";

@@ -7,6 +7,7 @@ pub(super) use patch::refused;
 use super::pods;
 use super::strategy::Strategy;
 use super::{Call, Outcome, Reply, Then, Verb, Write};
+use crate::access::Attributes;
 use crate::options::{FieldValidation, WriteParameters};
 use crate::status::Status;
 use crate::store::{Change, Full, Key, Stored, Then as Becomes};
@@ -76,12 +77,13 @@ pub(super) struct Decoded<'a> {
 }
 
 impl Call<'_> {
-    /// Checks the size of the body.
+    /// Checks the size of the body. JSON is returned without the space around it, which may be tabs.
     pub(super) fn body(&self) -> Result<&[u8], Status> {
         if self.request.body.len() > value::MAX_BODY {
             return Err(Status::too_large(value::MAX_BODY));
         }
-        Ok(self.request.body)
+        let bare = self.request.body.trim_ascii();
+        Ok(if let [b'{' | b'[', ..] = bare { bare } else { self.request.body })
     }
 
     /// Returns the body. CBOR is converted to JSON.
@@ -350,10 +352,7 @@ impl Call<'_> {
         let (namespace, name) = (self.path.namespace.to_owned(), self.path.name.to_owned());
         let access = Access { user, verb, group, resource, namespace, name, ..Access::default() };
         let verdict = self.api.authorizer(self.store).decide(&access);
-        if verdict.allowed {
-            return Ok(());
-        }
-        Err(Status::forbidden(self.group_resource(), self.path.name, &verdict.reason))
+        if verdict.allowed { Ok(()) } else { Err(Attributes::forbidden(&access, &verdict.reason)) }
     }
 
     /// Returns the change that creates a decoded object with its managed fields (upstream: `rest.BeforeCreate` and the

@@ -69,7 +69,6 @@ impl Call<'_> {
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let text = self.body()?;
         let syntax = |why: &str| Status::bad_request(format!("error decoding patch: {why}"));
-        let text = text.trim_ascii_start();
         value::read_body(text, &mut tape).map_err(|why| syntax(&why))?;
         let source = std::str::from_utf8(text).map_err(|why| syntax(&why.to_string()))?;
         let node = tape.document(source).root().ok_or_else(|| syntax("unexpected end of JSON input"))?;

@@ -2,7 +2,7 @@
 
 use super::super::super::Found;
 use super::super::super::form;
-use super::{Pod, check_text, entries, get, items, number, string, template, text};
+use super::{Pod, check_text, entries, get, items, number, string, text};
 use crate::names;
 use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
