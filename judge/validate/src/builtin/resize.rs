@@ -20,7 +20,7 @@ fn items<'a>(spec: Value<'a>, list: &str) -> &'a [Value<'a>] {
     spec.get(list).and_then(Value::as_list).unwrap_or_default()
 }
 
-fn name<'a>(container: Value<'a>) -> &'a str {
+fn name(container: Value<'_>) -> &str {
     container.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 

@@ -176,9 +176,9 @@ fn findings_of_strict_validation_have_the_order_of_the_document() {
         "unknown field \"metadata.odd\"",
     ];
     assert_eq!(server.send("POST", MAPS, YAML, yaml).2, expected);
-    let yaml = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: a\n  k: b\n";
+    let yaml = "\n{apiVersion: v1, kind: ConfigMap, metadata: {name: b},\ndata: {k: a,\nk: b}}\n";
     let warnings = server.send("PATCH", &format!("{MAPS}/b?fieldManager=m"), APPLY, yaml).2;
-    assert_eq!(warnings, ["line 7: key \"k\" already set in map"]);
+    assert_eq!(warnings, ["line 4: key \"k\" already set in map"]);
 }
 
 #[test]

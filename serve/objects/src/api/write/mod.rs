@@ -77,13 +77,15 @@ pub(super) struct Decoded<'a> {
 }
 
 impl Call<'_> {
-    /// Checks the size of the body. JSON is returned without the space around it, which may be tabs.
+    /// Checks the size of the body. JSON is returned without the space around it, which may be tabs. Findings in YAML
+    /// have lines, so it is returned as it is.
     pub(super) fn body(&self) -> Result<&[u8], Status> {
         if self.request.body.len() > value::MAX_BODY {
             return Err(Status::too_large(value::MAX_BODY));
         }
         let bare = self.request.body.trim_ascii();
-        Ok(if let [b'{' | b'[', ..] = bare { bare } else { self.request.body })
+        let is_json = matches!(bare, [b'{' | b'[', ..]) && !self.media_type().ends_with("yaml");
+        Ok(if is_json { bare } else { self.request.body })
     }
 
     /// Returns the body. CBOR is converted to JSON.
