@@ -1,4 +1,4 @@
-//! Area `admission`: upstream's integration tests of the server, of admission policies, of definitions and of client-go,
+//! Area `admission`: upstream's integration tests of the server, admission policies, definitions and client-go,
 //! unchanged, with kubeshape in place of kube-apiserver.
 //!
 //! The tests are built in copies of the modules `k8s.io/kubernetes` and `k8s.io/apiextensions-apiserver`. Go files of

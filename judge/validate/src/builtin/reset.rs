@@ -1,5 +1,5 @@
-//! Fields that requests to an object or to one of its subresources neither change nor own, besides `status` of the object
-//! and `spec` of its status: `GetResetFields` and `PrepareForUpdate` of the strategies in `pkg/registry`.
+//! Fields that requests to an object or to one of its subresources neither change nor own, besides `status` of the
+//! object and `spec` of its status: `GetResetFields` and `PrepareForUpdate` of the strategies in `pkg/registry`.
 
 use super::strategy::with_metadata;
 use super::{Change, Release};

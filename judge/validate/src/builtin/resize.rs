@@ -90,8 +90,8 @@ pub fn resize_errors(pod: Value<'_>, live: Value<'_>, release: Release) -> Vec<E
     if has_resources(new) || has_resources(old) {
         if !Change::ResizedPods.is_in(release) {
             errors.extend(alone(
-                "resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled \
-                 feature gate is disabled",
+                "resize of pods with pod-level resources is forbidden when \
+                 InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled",
             ));
             return errors;
         }

@@ -392,8 +392,10 @@ fn only_who_may_create_creates_by_an_apply() {
     let mut server = Server::new();
     let role = |verbs: Value| json!({"metadata": {"name": "r"}, "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": verbs}]});
     server.created(&format!("{RBAC}/clusterroles"), &role(json!(["patch"])));
-    let binding = json!({"metadata": {"name": "b"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
-        "name": "r"}, "subjects": [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "ada"}]});
+    let group = "rbac.authorization.k8s.io";
+    let binding = json!({"metadata": {"name": "b"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "r"},
+        "subjects": [{"kind": "User", "apiGroup": group, "name": "ada"}]});
     server.created(&format!("{RBAC}/clusterrolebindings"), &binding);
     server.api = server.api.clone().with_authorization(Authorization::Rbac);
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"},

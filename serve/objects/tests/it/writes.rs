@@ -163,8 +163,8 @@ fn findings_of_strict_validation_have_the_order_of_the_document() {
     let mut server = Server::new();
     let map = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","name":"b","odd":{"x":1,"x":2}},"data":{},
         "more":1,"more":2,"data":{}}"#;
-    let expected = "strict decoding error: duplicate field \"metadata.name\", unknown field \"metadata.odd\", unknown field \
-                    \"more\", duplicate field \"data\"";
+    let expected = "strict decoding error: duplicate field \"metadata.name\", unknown field \"metadata.odd\", \
+                    unknown field \"more\", duplicate field \"data\"";
     let (code, status, _) = server.send("POST", &format!("{MAPS}?fieldValidation=Strict"), JSON, map);
     let message = status["message"].as_str().unwrap();
     assert!(code == 400 && message.ends_with(expected), "{message}");
@@ -188,8 +188,8 @@ fn operations_of_a_json_patch_are_validated_strictly() {
     let patch = "\n\t\t[{\"op\": \"add\", \"path\": \"/data\", \"value\": {}, \"odd\": 1},\n\
                  {\"op\": \"add\", \"path\": \"/x\", \"path\": \"/odd\", \"value\": 1}]\n\t";
     let (code, status, _) = server.send("PATCH", &format!("{MAPS}/a?fieldValidation=Strict"), PATCH, patch);
-    let expected = "strict decoding error: json patch unknown field \"[0].odd\", json patch duplicate field \"[1].path\", \
-                    unknown field \"odd\"";
+    let expected = "strict decoding error: json patch unknown field \"[0].odd\", \
+                    json patch duplicate field \"[1].path\", unknown field \"odd\"";
     let message = status["message"].as_str().unwrap();
     assert!(code == 422 && message.ends_with(expected), "{message}");
 }

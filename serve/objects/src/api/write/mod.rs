@@ -1,6 +1,7 @@
 //! Creating, replacing and patching objects.
 
 mod patch;
+mod strict;
 
 pub(super) use patch::refused;
 
@@ -13,10 +14,9 @@ use crate::status::Status;
 use crate::store::{Change, Full, Key, Stored, Then as Becomes};
 use crate::value::{self, meta_text, with_meta};
 use crate::{cbor, wire};
-use indexmap::IndexSet;
 use kubeshape_policy::{Access, Operation};
 use kubeshape_registry::{WriteOptions, duplicate_fields, strict_yaml_error};
-use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::field::Error;
 use kubeshape_smd::managed::{ObjectConverter, keep_times};
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
@@ -26,10 +26,10 @@ use kubeshape_validate::builtin::{repeated_owners, resize_errors, resized, witho
 use kubeshape_validate::object::{common_update_errors, version_on_creation, without_system_metadata};
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::go::syntax;
-use kubeshape_yaml::{Kind, Node, Tape};
+use kubeshape_yaml::{Node, Tape};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::sync::Arc;
+use strict::{lines_of_yaml_error, strict_of_json};
 
 /// Media types of objects in bodies.
 pub(super) const OBJECTS: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
@@ -39,8 +39,6 @@ const APPLY_CBOR: &str = "application/apply-patch+cbor";
 /// Characters of `metadata.generateName` that stay in the name, and what may follow them.
 const MAX_GENERATED_NAME: usize = 58;
 const RANDOM: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
-/// The most findings of strict validation in a body of JSON.
-const MAX_STRICT: usize = 100;
 /// The maximum nesting of an object, the same as of a document.
 const MAX_DEPTH: usize = 512;
 
@@ -656,64 +654,6 @@ fn approved<'a>(object: Value<'a>, live: Value<'a>, now: &str, arena: &'a Bump) 
     let list = (!timed.is_empty()).then(|| Value::List(arena.alloc_slice_copy(&timed)));
     let status = value::with(status, "conditions", list, arena);
     value::with(value::with(object, "spec", live.get("spec"), arena), "status", Some(status), arena)
-}
-
-/// Returns an error of the YAML reader as one warning per line, and any other text unchanged (upstream:
-/// `parseYAMLWarnings`).
-pub(super) fn lines_of_yaml_error(text: &str) -> Vec<String> {
-    let lines = text.strip_prefix("error converting YAML to JSON: ").unwrap_or(text);
-    match lines.strip_prefix("yaml: unmarshal errors:\n") {
-        Some(lines) => lines.split('\n').map(|line| line.trim().to_owned()).collect(),
-        None => vec![text.to_owned()],
-    }
-}
-
-/// Returns the findings of strict validation in a document of JSON that is decoded into Go's structs, in its order:
-/// Go does not look into unknown fields (upstream: `saveStrictError` of `sigs.k8s.io/json`).
-pub(super) fn strict_of_json(root: Node<'_>, unknown: &[String], fields: Fields) -> Vec<String> {
-    let mut walk = StrictWalk { unknown: unknown.iter().map(String::as_str).collect(), fields, found: IndexSet::new() };
-    walk.node(root, &Path::Root);
-    walk.found.into_iter().collect()
-}
-
-struct StrictWalk<'u> {
-    unknown: BTreeSet<&'u str>,
-    fields: Fields,
-    found: IndexSet<String>,
-}
-
-impl StrictWalk<'_> {
-    /// The reader limits the depth of a document.
-    fn node(&mut self, node: Node<'_>, path: &Path<'_>) {
-        if self.found.len() >= MAX_STRICT {
-            return;
-        }
-        match node.kind() {
-            Kind::Map => {
-                let mut seen = BTreeSet::new();
-                for (key, value) in node.pairs() {
-                    let path = path.child(key.text());
-                    let text = path.to_string();
-                    if self.unknown.contains(&*text) {
-                        self.add(unknown_field(&text, self.fields));
-                        continue;
-                    }
-                    if !seen.insert(key.text()) {
-                        self.add(duplicate_field(&text));
-                    }
-                    self.node(value, &path);
-                }
-            }
-            Kind::Seq => node.items().enumerate().for_each(|(at, item)| self.node(item, &path.index(at))),
-            _ => {}
-        }
-    }
-
-    fn add(&mut self, finding: String) {
-        if self.found.len() < MAX_STRICT {
-            self.found.insert(finding);
-        }
-    }
 }
 
 /// Returns duplicate fields, as strict validation reports them.

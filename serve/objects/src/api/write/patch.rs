@@ -1,6 +1,7 @@
 //! Patches and server-side apply.
 
-use super::{APPLY_CBOR, MAX_DEPTH, is_deeper, lines_of_yaml_error, strict_of_json, twice};
+use super::strict::{lines_of_yaml_error, strict_of_json};
+use super::{APPLY_CBOR, MAX_DEPTH, is_deeper, twice};
 use crate::api::{Call, Outcome, Shown, Then};
 use crate::options::{FieldValidation, WriteParameters};
 use crate::status::{Cause, Details, Status};
