@@ -2,13 +2,20 @@ package etcd
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsclientset "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
 
 	// The versions of groups.
 	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install"
@@ -48,4 +55,51 @@ func isServed(client apiextensionsclientset.Interface, crd *apiextensionsv1.Cust
 		}
 	}
 	return false
+}
+
+// Resource is a resource of discovery.
+type Resource struct {
+	Mapping             *meta.RESTMapping
+	HasDeleteCollection bool
+}
+
+// GetResources returns the resources that can be created and read.
+func GetResources(t *testing.T, lists []*metav1.APIResourceList) []Resource {
+	var found []Resource
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, resource := range list.APIResources {
+			has := func(verb string) bool { return slices.Contains(resource.Verbs, verb) }
+			if strings.Contains(resource.Name, "/") || !has("create") || !has("get") {
+				continue
+			}
+			kind := version.WithKind(resource.Kind)
+			if resource.Group != "" || resource.Version != "" {
+				kind = schema.GroupVersionKind{Group: resource.Group, Version: resource.Version, Kind: resource.Kind}
+			}
+			scope := meta.RESTScopeRoot
+			if resource.Namespaced {
+				scope = meta.RESTScopeNamespace
+			}
+			mapping := &meta.RESTMapping{Resource: version.WithResource(resource.Name), GroupVersionKind: kind, Scope: scope}
+			found = append(found, Resource{mapping, has("deletecollection")})
+		}
+	}
+	return found
+}
+
+// JSONToUnstructured returns an object with its version and kind, and a client of its resource.
+func JSONToUnstructured(text, namespace string, mapping *meta.RESTMapping, client dynamic.Interface) (dynamic.ResourceInterface, *unstructured.Unstructured, error) {
+	object := map[string]any{}
+	if err := json.Unmarshal([]byte(text), &object); err != nil {
+		return nil, nil, err
+	}
+	object["apiVersion"], object["kind"] = mapping.GroupVersionKind.ToAPIVersionAndKind()
+	if mapping.Scope == meta.RESTScopeRoot {
+		namespace = ""
+	}
+	return client.Resource(mapping.Resource).Namespace(namespace), &unstructured.Unstructured{Object: object}, nil
 }

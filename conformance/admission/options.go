@@ -1,17 +1,25 @@
-// Package options has the options of kube-apiserver that tests of admission policies set.
+// Package options has the options of kube-apiserver that tests set.
 package options
 
 import (
 	"strings"
 	"time"
 
+	"k8s.io/apiserver/pkg/storage/storagebackend"
 	cliflag "k8s.io/component-base/cli/flag"
 )
+
+// EtcdOptions are the options of the storage. Only the prefix has an effect: it is the file of objects.
+type EtcdOptions struct {
+	StorageConfig        storagebackend.Config
+	EtcdServersOverrides []string
+	EnableWatchCache     bool
+}
 
 // ServerRunOptions are the options.
 type ServerRunOptions struct {
 	Admission struct {
-		GenericAdmission struct{ EnablePlugins []string }
+		GenericAdmission struct{ EnablePlugins, DisablePlugins []string }
 	}
 	APIEnablement struct{ RuntimeConfig cliflag.ConfigurationMap }
 	Authorization struct {
@@ -21,11 +29,13 @@ type ServerRunOptions struct {
 		WebhookCacheAuthorizedTTL   time.Duration
 		WebhookCacheUnauthorizedTTL time.Duration
 	}
+	Etcd                    *EtcdOptions
+	GenericServerRunOptions struct{ MaxRequestBodyBytes int64 }
 }
 
 // NewServerRunOptions returns options that a test can set.
 func NewServerRunOptions() *ServerRunOptions {
-	options := &ServerRunOptions{}
+	options := &ServerRunOptions{Etcd: &EtcdOptions{}}
 	options.APIEnablement.RuntimeConfig = cliflag.ConfigurationMap{}
 	return options
 }
@@ -35,6 +45,9 @@ func (o *ServerRunOptions) Flags() []string {
 	var flags []string
 	if plugins := o.Admission.GenericAdmission.EnablePlugins; len(plugins) > 0 {
 		flags = append(flags, "--enable-admission-plugins", strings.Join(plugins, ","))
+	}
+	if plugins := o.Admission.GenericAdmission.DisablePlugins; len(plugins) > 0 {
+		flags = append(flags, "--disable-admission-plugins", strings.Join(plugins, ","))
 	}
 	if modes := o.Authorization.Modes; len(modes) > 0 {
 		flags = append(flags, "--authorization-mode", strings.Join(modes, ","))

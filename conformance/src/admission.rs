@@ -1,38 +1,70 @@
-//! Area `admission`: upstream's integration tests of admission policies and of client-go, unchanged, with kubeshape in
-//! place of kube-apiserver.
+//! Area `admission`: upstream's integration tests of the server, admission policies, definitions and client-go,
+//! unchanged, with kubeshape in place of kube-apiserver.
 //!
-//! The tests are built in a copy of the module `k8s.io/kubernetes`. Go files of `conformance/admission` replace the
-//! packages that start a server; everything else is upstream's.
+//! The tests are built in copies of the modules `k8s.io/kubernetes` and `k8s.io/apiextensions-apiserver`. Go files of
+//! `conformance/admission` replace the packages that start a server; everything else is upstream's.
 
 use crate::known::Known;
 use crate::operators::{Module, leaves, run, tested};
 use crate::oracle;
 use crate::table::{Table, Verdict};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The release of the tests, and that of the libraries that are developed with it.
-const KUBERNETES: &str = "v1.36.3";
+/// The release of the libraries that are developed with the tests.
 const STAGING: &str = "v0.36.3";
 
-/// The packages with tests.
-const PACKAGES: [&str; 4] = [
-    "apiserver/cel",
-    "apiserver/cel/authorizerselector/selectorenabled",
-    "apiserver/cel/authorizerselector/selectordisabled",
-    "client",
-];
+/// The module of definitions, which the tests of the other one use, too.
+const EXTENSIONS: &str = "k8s.io/apiextensions-apiserver";
 
-/// The folders of the module that the tests need.
-const FOLDERS: [&str; 5] = ["cmd", "pkg", "plugin", "test", "third_party"];
+/// A module with tests.
+struct Tests {
+    module: &'static str,
+    version: &'static str,
+    /// The folders that the tests need.
+    folders: &'static [&'static str],
+    /// Packages, files of each that are kept, and the files of ours that replace the others.
+    replaced: &'static [(&'static str, &'static [&'static str], &'static [&'static str])],
+    /// Packages below `test/integration`, and the tests that are not run.
+    packages: &'static [(&'static str, &'static [&'static str])],
+}
 
-/// Packages, a file of each that is kept, and the file that replaces the others.
-const REPLACED: [(&str, &str, &str); 4] = [
-    ("cmd/kube-apiserver/app/options", "", "options.go"),
-    ("cmd/kube-apiserver/app/testing", "", "server.go"),
-    ("test/integration/etcd", "data.go", "crds.go"),
-    ("test/integration/framework", "cbor.go", "framework.go"),
+const MODULES: [Tests; 2] = [
+    Tests {
+        module: EXTENSIONS,
+        version: STAGING,
+        folders: &["pkg", "test"],
+        replaced: &[("pkg/cmd/server/testing", &[], &["extensions.go", "process.go"])],
+        // These write to etcd, and end the program if they cannot.
+        packages: &[(
+            "",
+            &["TestCustomResourceDefaultingOfMetaFields", "TestInvalidObjectMetaInStorage", "TestPruningFromStorage"],
+        )],
+    },
+    Tests {
+        module: "k8s.io/kubernetes",
+        version: "v1.36.3",
+        folders: &["cmd", "pkg", "plugin", "test", "third_party"],
+        replaced: &[
+            ("cmd/kube-apiserver/app/options", &[], &["options.go"]),
+            ("cmd/kube-apiserver/app/testing", &[], &["server.go", "process.go"]),
+            ("test/integration/etcd", &["data.go"], &["crds.go"]),
+            ("test/integration/framework", &["cbor.go"], &["framework.go"]),
+        ],
+        packages: &[
+            ("apiserver/cel", &[]),
+            ("apiserver/cel/authorizerselector/selectorenabled", &[]),
+            ("apiserver/cel/authorizerselector/selectordisabled", &[]),
+            ("client", &[]),
+            ("apiserver/apply", &[]),
+            ("apiserver/openapi", &[]),
+            // They need the gate `ShardedListAndWatch`, which is alpha.
+            ("apiserver", &["TestShardedList.*", "TestShardedWatch"]),
+            ("apimachinery", &[]),
+            ("dryrun", &[]),
+        ],
+    },
 ];
 
 /// Runs the tests whose package contains a text.
@@ -46,18 +78,29 @@ pub fn compare(program: &Path, only: &str, known: Known) -> Result<Table, String
     let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
     let assets = folder.join("assets");
     run(Command::new(program).arg("envtest").arg("-o").arg(&assets))?;
-    let source = copy_of_module(&folder)?;
+    let mut sources = Vec::with_capacity(MODULES.len());
+    let mut replaced = serde_json::Map::new();
+    for tests in &MODULES {
+        let source = copy_of_module(tests, &folder)?;
+        replace(tests, &source, &mut replaced)?;
+        sources.push(source);
+    }
     let overlay = folder.join("overlay.json");
-    write(&overlay, &overlay_of(&source)?)?;
-    for package in PACKAGES.iter().filter(|package| package.contains(only)) {
-        let name = package.rsplit('/').next().unwrap_or(package);
+    write(&overlay, &json!({ "Replace": replaced }).to_string())?;
+    let packages = MODULES.iter().zip(&sources).flat_map(|(tests, source)| {
+        tests.packages.iter().map(move |(package, skipped)| (name_of(tests, package), source, package, skipped))
+    });
+    for (name, source, package, skipped) in packages.filter(|(name, ..)| name.contains(only)) {
         let test = folder.join(format!("{name}.test"));
-        let path = format!("test/integration/{package}");
+        let path = Path::new("test/integration").join(package);
         let mut build = Command::new("go");
         build.args(["test", "-c", "-mod=mod", "-overlay"]).arg(&overlay).arg("-o").arg(&test);
-        run(build.arg(format!("./{path}")).env("GOWORK", "off").current_dir(&source))?;
+        run(build.arg(format!("./{}", path.display())).env("GOWORK", "off").current_dir(source))?;
         let mut tests = Command::new(&test);
         tests.arg("-test.v").env("KUBEBUILDER_ASSETS", &assets).current_dir(source.join(path));
+        if !skipped.is_empty() {
+            tests.arg(format!("-test.skip=^({})$", skipped.join("|")));
+        }
         let output = tests.output().map_err(|error| format!("{name}: {error}"))?;
         for spec in leaves(tested(&String::from_utf8_lossy(&output.stdout), output.status.success())) {
             if let Some(verdict) = spec.verdict() {
@@ -71,18 +114,34 @@ pub fn compare(program: &Path, only: &str, known: Known) -> Result<Table, String
     Ok(table)
 }
 
-/// Copies the module out of the cache of modules, whose files no overlay can replace. Returns the folder.
-fn copy_of_module(folder: &Path) -> Result<PathBuf, String> {
-    let module = format!("k8s.io/kubernetes@{KUBERNETES}");
+fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Returns the name of a package in reports: its last folder, or that of the module.
+fn name_of(tests: &Tests, package: &'static str) -> &'static str {
+    if package.is_empty() { last(tests.module) } else { last(package) }
+}
+
+/// Copies a module out of the cache of modules, whose files no overlay can replace. It uses the copy of the module of
+/// definitions. Returns the folder.
+fn copy_of_module(tests: &Tests, folder: &Path) -> Result<PathBuf, String> {
+    let Tests { module: module_path, version, folders, .. } = tests;
+    let module = format!("{module_path}@{version}");
     let downloaded = run(Command::new("go").args(["mod", "download", "-json", &module]).current_dir(folder))?;
     let Module { dir } = serde_json::from_slice(&downloaded).map_err(|error| format!("{module}: {error}"))?;
-    let copy = folder.join(format!("kubernetes-{KUBERNETES}"));
-    for name in FOLDERS {
+    let copy = folder.join(format!("{}-{version}", last(tests.module)));
+    for name in *folders {
         copy_folder(&dir.join(name), &copy.join(name))?;
     }
     let manifest = dir.join("go.mod");
     let manifest = std::fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
-    write(&copy.join("go.mod"), &with_released_libraries(&manifest))?;
+    let mut manifest = with_released_libraries(&manifest);
+    if **module_path != *EXTENSIONS {
+        let extensions = folder.join(format!("{}-{STAGING}", last(EXTENSIONS)));
+        manifest = format!("{manifest}replace {EXTENSIONS} => {}\n", extensions.display());
+    }
+    write(&copy.join("go.mod"), &manifest)?;
     if !copy.join("go.sum").exists() {
         copy_file(&dir.join("go.sum"), &copy.join("go.sum"))?;
     }
@@ -100,22 +159,23 @@ fn with_released_libraries(manifest: &str) -> String {
     lines.fold(String::new(), |text, line| text + &line + "\n")
 }
 
-/// Returns the overlay: files that are replaced, and files that are not there.
-fn overlay_of(source: &Path) -> Result<String, String> {
+/// Adds the files of a module that are replaced, and those that are not there.
+fn replace(tests: &Tests, source: &Path, replaced: &mut serde_json::Map<String, Value>) -> Result<(), String> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("admission");
-    let mut replaced = serde_json::Map::new();
-    for (package, kept, file) in REPLACED {
+    for (package, kept, files) in tests.replaced {
         let package = source.join(package);
         for path in entries(&package)? {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let is_go = path.extension().is_some_and(|extension| extension == "go");
-            if is_go && !name.ends_with("_test.go") && name != kept {
+            if is_go && !name.ends_with("_test.go") && !kept.contains(&name.as_str()) {
                 replaced.insert(path.display().to_string(), json!(""));
             }
         }
-        replaced.insert(package.join(file).display().to_string(), json!(own.join(file)));
+        for file in *files {
+            replaced.insert(package.join(file).display().to_string(), json!(own.join(file)));
+        }
     }
-    Ok(json!({ "Replace": replaced }).to_string())
+    Ok(())
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {

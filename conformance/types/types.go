@@ -21,12 +21,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clientgo "k8s.io/client-go/kubernetes/scheme"
+	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
-// scheme has all kinds of Kubernetes, including those of apiextensions.
+// scheme has all kinds of Kubernetes, including definitions and APIServices.
 var scheme = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgo.AddToScheme, apiextensions.AddToScheme} {
+	adders := []func(*runtime.Scheme) error{clientgo.AddToScheme, apiextensions.AddToScheme, apiregistration.AddToScheme}
+	for _, add := range adders {
 		if err := add(scheme); err != nil {
 			panic(err)
 		}
@@ -156,7 +158,8 @@ func (tables tables) message(t reflect.Type) error {
 func kinds() []schema.GroupVersionKind {
 	var all []schema.GroupVersionKind
 	for kind, t := range scheme.AllKnownTypes() {
-		isBuiltIn := strings.HasPrefix(t.PkgPath(), "k8s.io/api/") || t == reflect.TypeFor[apiextensions.CustomResourceDefinition]()
+		isBuiltIn := strings.HasPrefix(t.PkgPath(), "k8s.io/api/") ||
+			t == reflect.TypeFor[apiextensions.CustomResourceDefinition]() || t == reflect.TypeFor[apiregistration.APIService]()
 		if kind.Version == runtime.APIVersionInternal || !isBuiltIn {
 			continue
 		}

@@ -24,6 +24,8 @@ mod declared;
 mod internal;
 mod kinds;
 mod overlay;
+mod reset;
+mod resize;
 mod rules;
 mod shares;
 mod strategy;
@@ -39,8 +41,13 @@ use kinds::{Row, find};
 use kubeshape_schema::field::{Error, Errors, Path};
 use kubeshape_value::{Bump, Value};
 pub use overlay::{Constraints, MAX_ANNOTATION_EXPRESSION, Published, Unsaid, admission_errors};
+pub use reset::reset_fields;
+pub use resize::{resize_errors, resized};
 pub use shares::Share;
 pub use strategy::{Expressions, Strategy, repeated_owners, without_repeated_owners};
+
+/// The annotation of a Pod that a kubelet runs from a file.
+const MIRROR: &str = "kubernetes.io/config.mirror";
 
 /// The form of names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

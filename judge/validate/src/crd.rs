@@ -26,6 +26,7 @@ mod unpruned;
 mod warnings;
 
 pub use approval::{Approval, approval};
+pub use ca_bundle::check as check_ca_bundle;
 pub use check::{deprecation_warning, stored_versions, validate, validate_update, validate_update_with, validate_with};
 pub use coerced::with_coerced_defaults;
 pub use doctor::{Bound, Diagnosis, Expensive, Keyword, Obstacle, Uncounted, diagnose_costs};

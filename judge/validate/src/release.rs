@@ -51,6 +51,8 @@ kubeshape_schema::changes! {
         UnknownStringFormats,
         /// Some messages do not repeat the name of their field, and a limit of one is in the singular.
         ShortMessages,
+        /// Applies and updates create no objects of a definition that is being deleted. Before, only creates were refused.
+        CreationsWhileTerminating,
     }
     35 {
         /// Errors about broken rules show the value instead of its type.
@@ -67,6 +69,10 @@ kubeshape_schema::changes! {
         UnknownOtherFormats,
         /// Names of services are labels of RFC 1123.
         LabelsOfServices,
+        /// Who changes metadata through the status of a definition owns them.
+        OwnedMetadataOfDefinitions,
+        /// A resize of a Pod may change its own resources, and those of all init containers.
+        ResizedPods,
         /// Structural schemas keep `externalDocs` and `example`, so the alternatives of an integer or a string may not
         /// have them.
         KeptDocumentation,

@@ -118,11 +118,13 @@ impl Registry {
         let manager = manager.compat(compat).emptied(self.settings().emptied);
         let kept = kind.reset_fields(subresource);
         let endpoint = Endpoint { kind, manager, compat, version: gvk.api_version(), kept };
+        let also = kind.also_reset(subresource, self.settings().release);
         let mut builder = SetBuilder::new(arena);
-        for name in kept {
-            builder.insert(&[PathElement::FieldName(name)]);
+        for path in kept.iter().map(std::slice::from_ref).chain(also.iter().copied()) {
+            let path: Vec<PathElement<'_>> = path.iter().map(|name| PathElement::FieldName(name)).collect();
+            builder.insert(&path);
         }
-        Ok(if kept.is_empty() { endpoint } else { endpoint.reset(builder.finish()) })
+        Ok(if kept.is_empty() && also.is_empty() { endpoint } else { endpoint.reset(builder.finish()) })
     }
 }
 
@@ -304,12 +306,16 @@ fn keep<'a>(after: Value<'a>, before: Option<Value<'a>>, names: &[&'static str],
     let Value::Map(mut object) = after else { return after };
     for name in names {
         let old = before.and_then(|before| before.get(name));
-        let managed = |value: Value<'a>| value.get("managedFields");
         let old = match (*name, old, object.get(name)) {
-            // Managed fields are always the new ones.
+            // Managed fields are always the new ones, and what the object must be is what the request says.
             ("metadata", old, Some(new)) => {
                 let old = old.and_then(Value::as_map).or_else(|| new.as_map());
-                old.map(|old| Value::Map(old.with("managedFields", managed(new), arena)))
+                old.map(|old| {
+                    let old = old.with("managedFields", new.get("managedFields"), arena);
+                    let said = |key: &str| new.get(key).filter(|value| !value.is_null());
+                    let asked = ["resourceVersion", "uid"].into_iter().filter_map(|key| Some((key, said(key)?)));
+                    Value::Map(asked.fold(old, |old, (key, value)| old.with(key, Some(value), arena)))
+                })
             }
             (_, old, _) => old,
         };

@@ -7,7 +7,8 @@ use crate::definition::Definition;
 use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::schema::UNTYPED_DEDUCED;
 use kubeshape_smd::typed::Type;
-use kubeshape_validate::builtin::Strategy;
+use kubeshape_validate::Release;
+use kubeshape_validate::builtin::{Strategy, reset_fields};
 use std::sync::{Arc, OnceLock};
 
 /// A kind in one version: `Widget` of `example.com/v1`.
@@ -152,5 +153,14 @@ impl Kind {
             "status" => self.reset[1],
             _ => &[],
         }
+    }
+
+    /// Returns the fields that requests to a subresource of a built-in kind do not own, either (upstream:
+    /// `GetResetFields`).
+    pub(crate) fn also_reset(&self, subresource: &str, release: Release) -> &'static [&'static [&'static str]] {
+        if self.definition.is_custom_resource() {
+            return &[];
+        }
+        reset_fields(Gvk::new(&self.api_version, &self.kind).group(), &self.kind, subresource, release)
     }
 }

@@ -4,6 +4,7 @@ use super::assigned::Assigned;
 use super::declared;
 use super::internal;
 use super::overlay::{Found, Overlay, Phase, Request, Scope};
+use super::reset::with_kept_metadata;
 use super::{BuiltInKind, Release};
 use crate::object::{
     Checked, Judged, Object, common_update_errors, count_generation, created_as, decode_metadata, in_namespace,
@@ -330,6 +331,8 @@ impl Strategy {
         arena: &'a Bump,
     ) -> Value<'a> {
         let object = with_member(object, "spec", old.get("spec"), arena);
+        let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
+        let object = with_kept_metadata(object, old, (group, &self.kind), arena);
         let request = Request { assigned, old: Some(old), arena };
         let object = self.overlay.run(&self.types, Phase::Status, object, request).unwrap_or(object);
         count_generation(self.printed(object, Typed::stored, arena), old, false, arena)
@@ -427,12 +430,22 @@ impl Strategy {
     }
 }
 
-fn with_member<'a>(object: Value<'a>, key: &'static str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+pub(super) fn with_member<'a>(
+    object: Value<'a>,
+    key: &'static str,
+    member: Option<Value<'a>>,
+    arena: &'a Bump,
+) -> Value<'a> {
     let map = object.as_map().unwrap_or(Map::EMPTY);
     Value::Map(map.with(key, member, arena))
 }
 
-fn with_metadata<'a>(object: Value<'a>, key: &'static str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+pub(super) fn with_metadata<'a>(
+    object: Value<'a>,
+    key: &'static str,
+    member: Option<Value<'a>>,
+    arena: &'a Bump,
+) -> Value<'a> {
     let metadata = object.get("metadata").and_then(Value::as_map).unwrap_or(Map::EMPTY);
     with_member(object, "metadata", Some(Value::Map(metadata.with(key, member, arena))), arena)
 }

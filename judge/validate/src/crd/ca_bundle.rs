@@ -13,7 +13,7 @@ const DASHES: &str = "-----";
 ///
 /// # Errors
 /// Returns upstream's message.
-pub(super) fn check(bundle: &[u8]) -> Result<(), String> {
+pub fn check(bundle: &[u8]) -> Result<(), String> {
     let text = String::from_utf8_lossy(bundle);
     let mut rest: &str = &text;
     let mut error = None;

@@ -194,6 +194,19 @@ impl<'a> Resource<'a> {
     /// Metadata, or the type of an embedded resource, does not decode: returns the server's message. Or the defaults
     /// exceed 8 MiB.
     pub fn decode(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
+        self.decode_with(object, !self.preserve_unknown_fields, arena)
+    }
+
+    /// Decodes the result of server-side apply, like [`decode`](Self::decode): nulls are kept, as far as no default
+    /// replaces them.
+    ///
+    /// # Errors
+    /// See [`decode`](Self::decode).
+    pub fn decode_applied(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
+        self.decode_with(object, false, arena)
+    }
+
+    fn decode_with(&self, object: Value<'a>, nulls: bool, arena: &'a Bump) -> Result<Object<'a>, String> {
         let Value::Map(map) = object else { return Ok(Object { value: object, unknown: Vec::new() }) };
         let mut unknown = Vec::new();
         let metadata = match map.get("metadata") {
@@ -205,8 +218,7 @@ impl<'a> Resource<'a> {
             }
         };
         let schema = self.validator.as_ref().map(Validator::part);
-        let removes = !self.preserve_unknown_fields;
-        let steps = Steps { prune: removes, nulls: removes, defaults: true };
+        let steps = Steps { prune: !self.preserve_unknown_fields, nulls, defaults: true };
         if !self.schema.is_some_and(|schema| schema.subtree.any(Flags::EMBEDDED_RESOURCE)) {
             let fitted = fit(set(object, "metadata", metadata, arena), schema, Root::Decoded, steps, arena);
             let fitted = fitted.complete().map_err(|error| error.to_string())?;

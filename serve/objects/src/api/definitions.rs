@@ -11,6 +11,8 @@ use crate::raw;
 use crate::status::Status;
 use crate::store::{Change, DEFINITIONS, Key, Store, Then, Verb};
 use crate::value::{self, meta_text, with, with_meta};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use imbl::OrdMap;
 use kubeshape_discovery::{ClaimedNames, CustomResource, NameField, name_conflicts};
@@ -18,7 +20,7 @@ use kubeshape_input::Limits;
 use kubeshape_registry::{Object, WriteOptions};
 use kubeshape_smd::managed::Time;
 use kubeshape_smd::{Bump, ToValue, Value};
-use kubeshape_validate::crd::{Approval, approval};
+use kubeshape_validate::crd::{Approval, approval, check_ca_bundle};
 use kubeshape_yaml::Tape;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -406,7 +408,19 @@ impl Settling<'_> {
             message: "not all names are accepted".to_owned(),
         };
         let is_installing = condition_of(status, "Established").is_some_and(|old| text(old, "reason") == "Installing");
-        if is_accepted && is_installing {
+        if is_accepted && is_installing && has_broken_authorities(spec) {
+            let broken = Condition {
+                reason: "InvalidCABundle",
+                message: "The conversion webhook CABundle is invalid".to_owned(),
+                ..installing
+            };
+            return self.with_condition(next, &broken, arena);
+        }
+        let is_broken = condition_of(status, "Established").is_some_and(|old| text(old, "reason") == "InvalidCABundle");
+        if is_accepted && is_broken && has_broken_authorities(spec) {
+            return (!same_json(Some(next), Some(status))).then_some(next);
+        }
+        if is_accepted && (is_installing || is_broken) {
             let established = Condition { status: "True", reason: "InitialNamesAccepted", ..installing };
             return self.with_condition(next, &established, arena);
         }
@@ -591,6 +605,13 @@ fn approved(group: &str, annotation: &str) -> Option<Condition> {
 
 fn text<'a>(value: Value<'a>, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns whether the webhook for conversions has authorities without a certificate.
+fn has_broken_authorities(spec: Value<'_>) -> bool {
+    let client = spec.get("conversion").and_then(|conversion| conversion.get("webhook")?.get("clientConfig"));
+    let bundle = client.and_then(|client| client.get("caBundle")?.as_str()).filter(|bundle| !bundle.is_empty());
+    bundle.is_some_and(|bundle| STANDARD.decode(bundle).is_ok_and(|bundle| check_ca_bundle(&bundle).is_err()))
 }
 
 fn condition_of<'a>(status: Value<'a>, kind: &str) -> Option<Value<'a>> {

@@ -28,6 +28,8 @@ pub(super) struct Options {
     pub(super) revision: String,
     /// `Foreground`, `Background`, `Orphan` or nothing.
     policy: String,
+    /// `orphanDependents`, which the policy replaced.
+    orphan: Option<bool>,
 }
 
 impl Options {
@@ -40,6 +42,7 @@ impl Options {
             uid: text(&preconditions["uid"]),
             revision: text(&preconditions["resourceVersion"]),
             policy: text(&options["propagationPolicy"]),
+            orphan: options["orphanDependents"].as_bool(),
         }
     }
 }
@@ -50,6 +53,7 @@ impl Call<'_> {
         let mut out = Options {
             dry_run: dry_run(self.request.query, "DeleteOptions")?,
             policy: parameter(self.request.query, "propagationPolicy").unwrap_or_default().into_owned(),
+            orphan: parameter(self.request.query, "orphanDependents").map(|text| text != "false" && text != "0"),
             ..Options::default()
         };
         let body = self.transcoded()?;
@@ -71,6 +75,9 @@ impl Call<'_> {
             out.uid = text(preconditions.get("uid"));
             out.revision = text(preconditions.get("resourceVersion"));
             out.policy = text(options.get("propagationPolicy"));
+            if let Some(Value::Bool(orphan)) = options.get("orphanDependents") {
+                out.orphan = Some(orphan);
+            }
             out.dry_run |= options.get("dryRun").and_then(Value::as_list).is_some_and(|list| !list.is_empty());
         }
         if !["", "Foreground", "Background", "Orphan"].contains(&out.policy.as_str()) {
@@ -90,7 +97,8 @@ impl Call<'_> {
         if let Some(change) = change {
             return self.written(change, options.dry_run, then, shown);
         }
-        let reply = shown.object(200, old)?;
+        let code = if let Then::Object(code) = then { code } else { 200 };
+        let reply = shown.object(code, old)?;
         Ok(Outcome::Reply(super::Reply { warnings: self.warnings(), ..reply }))
     }
 
@@ -152,8 +160,10 @@ impl Call<'_> {
         let added = match options.policy.as_str() {
             "Foreground" => Some(FOREGROUND),
             "Orphan" => Some(ORPHAN),
+            "" if options.orphan == Some(true) => Some(ORPHAN),
             _ => None,
         };
+        let code = if options.orphan == Some(false) { 202 } else { 200 };
         let mut kept: Vec<Value<'_>> = finalizers.to_vec();
         let is_first = metadata.get("deletionTimestamp").is_none();
         // Upstream: `REST.Delete` of the registry of CustomResourceDefinitions.
@@ -177,7 +187,7 @@ impl Call<'_> {
             return Ok((Some(change), Then::Done(Box::new(Status::deleted(of, name, uid)))));
         }
         if metadata.get("deletionTimestamp").is_some() {
-            return Ok((None, Then::Object(200)));
+            return Ok((None, Then::Object(code)));
         }
         let now = arena.alloc_str(&self.moment.now.to_string());
         let finalizers = (!kept.is_empty()).then(|| Value::List(arena.alloc_slice_copy(&kept)));
@@ -205,7 +215,7 @@ impl Call<'_> {
             expected: Some(old.revision),
             then: Becomes::Stored(self.served.storable(object, arena)?),
         };
-        Ok((Some(change), Then::Object(200)))
+        Ok((Some(change), Then::Object(code)))
     }
 
     /// The last state of an object. A webhook need not convert what is stored already.

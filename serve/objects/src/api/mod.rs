@@ -63,6 +63,9 @@ pub use review::{Reviewed, Signer};
 pub use watch::{Watch, WatchEnd};
 pub use webhooks::{HookCall, Hooks};
 
+/// Why no objects of a definition are created that is being deleted.
+const TERMINATING: &str = "create not allowed while custom resource definition is terminating";
+
 /// A request, as a client sent it.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'r> {
@@ -643,8 +646,10 @@ impl Call<'_> {
         let not_supported = || Err(Status::method_not_supported(self.group_resource(), verb.name()));
         let has_name = !self.path.name.is_empty();
         if verb == Verb::Create && self.api.definitions.terminating.contains(&self.served.id) {
-            let message = "create not allowed while custom resource definition is terminating".to_owned();
-            return Err(Status { message, ..Status::method_not_supported(self.group_resource(), verb.name()) });
+            return Err(Status {
+                message: TERMINATING.to_owned(),
+                ..Status::method_not_supported(self.group_resource(), verb.name())
+            });
         }
         if let Some(options) = self.connection() {
             return self.connect(&options);
@@ -660,7 +665,9 @@ impl Call<'_> {
                 _ => not_supported(),
             },
             ("" | "status", Verb::Get) => self.get(),
-            (pods::EPHEMERAL, verb) if self.served.is_pod() && self.served.has_subresource(pods::EPHEMERAL) => {
+            (pods::EPHEMERAL | pods::RESIZE, verb)
+                if self.served.is_pod() && self.served.has_subresource(self.path.subresource) =>
+            {
                 match verb {
                     Verb::Get => self.get(),
                     Verb::Update => self.update(),

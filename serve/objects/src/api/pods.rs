@@ -26,7 +26,9 @@ use std::sync::Arc;
 const MAX_DISRUPTED: usize = 2000;
 /// The subresource of Pods that adds containers to one that runs.
 pub(super) const EPHEMERAL: &str = "ephemeralcontainers";
-/// Its field.
+/// The subresource of Pods that changes the resources of one that runs.
+pub(super) const RESIZE: &str = "resize";
+/// The field of ephemeral containers.
 const EPHEMERAL_FIELD: &str = "ephemeralContainers";
 /// Conditions of Pods.
 const SCHEDULED: &str = "PodScheduled";

@@ -1,7 +1,7 @@
 //! The subresource `scale` (upstream: `ScaleREST` of apiextensions-apiserver).
 
 use super::reply::Shown;
-use super::write::refused;
+use super::write::{CBOR, OBJECTS, refused};
 use super::{Call, Outcome, Reply, Then};
 use crate::accept::{Form, TargetKind};
 use crate::form::{AUTOSCALING, META_V1, Room, Rows, Scale};
@@ -168,6 +168,9 @@ impl Call<'_> {
         let applies = is_patch && self.applies();
         let parameters = WriteParameters::read(self.request.query, kind, applies)?;
         let Some(paths) = self.served.scale() else { return Err(self.not_found()) };
+        if !is_patch && !self.request.has_cbor() && media == CBOR {
+            return Err(Status::unsupported_media_type(OBJECTS));
+        }
         let (mut tape, mut memory, arena) = (Tape::new(), Tape::new(), Bump::new());
         let body = self.transcoded()?;
         let body = match wire::protobuf_to_json(&body, self.release()) {

@@ -88,6 +88,17 @@ impl Strategy {
         Ok(Object { value: with_defaults(normal.value, arena), unknown })
     }
 
+    /// Decodes the result of server-side apply. A custom resource keeps its nulls, which validation refuses.
+    ///
+    /// # Errors
+    /// See [`decode`](Self::decode).
+    pub(super) fn decode_applied<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
+        match self {
+            Strategy::Custom(requests) => requests.resource().decode_applied(object, arena),
+            _ => self.decode(object, None, arena),
+        }
+    }
+
     /// Adds the zero values that Go prints to an object with only type and metadata.
     pub(super) fn empty<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
@@ -104,11 +115,8 @@ impl Strategy {
         match self {
             Strategy::Custom(_) => None,
             Strategy::Definition(..) => Some(self.empty(Value::Map(Map::from_entries(head, arena)), arena)),
-            Strategy::BuiltIn(_) | Strategy::Documented(_) => {
-                let structs = ["metadata", "spec", "status"].into_iter().filter(|key| object.get(key).is_some());
-                let all = head.into_iter().chain(structs.map(|key| (key, Value::Map(Map::EMPTY))));
-                Some(Value::Map(Map::from_entries(all.collect(), arena)))
-            }
+            Strategy::BuiltIn(kind) => Some(kind.types().stored(Value::Map(Map::from_entries(head, arena)), arena)),
+            Strategy::Documented(kind) => Some(kind.types.stored(Value::Map(Map::from_entries(head, arena)), arena)),
         }
     }
 
@@ -202,7 +210,12 @@ impl Strategy {
             Strategy::BuiltIn(kind) => {
                 kind.prepare_status_update(keep_metadata(object, old, arena), old, assigned, arena)
             }
-            Strategy::Definition(..) | Strategy::Documented(_) => with_status(object, old, arena),
+            // Metadata change, too: `ResetObjectMetaForStatus` resets the new ones to themselves.
+            Strategy::Definition(..) => {
+                let object = with(keep_metadata(object, old, arena), "spec", old.get("spec"), arena);
+                count_generation(object, old, false, arena)
+            }
+            Strategy::Documented(_) => with_status(object, old, arena),
         }
     }
 

@@ -57,6 +57,11 @@ pub struct WatchEnd {
 impl Call<'_> {
     pub(super) fn watch(&self) -> Result<Outcome, Status> {
         let shown = self.shown()?;
+        if shown.rows.is_some()
+            && let Err(refused) = &shown.include
+        {
+            return Err(refused.clone());
+        }
         let form = match shown.form {
             // JSON of a stream is never indented.
             Form::Json | Form::Indented => Form::Json,

@@ -30,7 +30,8 @@ impl Server {
     fn send(&mut self, method: &str, path: &str, content_type: &str, body: &str) -> Reply {
         let before = self.store.revision();
         let now = Time::parse("2026-01-02T03:04:05Z").expect("a time");
-        let request = Request { method, path, content_type, body: body.as_bytes(), ..Request::default() };
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let request = Request { method, path, query, content_type, body: body.as_bytes(), ..Request::default() };
         let uid = format!("00000000-0000-4000-8000-{before:012}");
         let moment = Moment { now, uid: &uid, random: before, ..Moment::default() };
         let reply = self.api.answer(&mut self.store, &request, &moment).expect("it is served");
@@ -179,6 +180,10 @@ fn objects_go_with_their_definition() {
     let created = server.send("POST", path, "application/json", &tab.to_string());
     assert_eq!(created.code, 405);
     assert!(created.text().contains("create not allowed while custom resource definition is terminating"));
+    let new = json!({"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "n"}}).to_string();
+    let applied = server.send("PATCH", &format!("{path}/n?fieldManager=m"), "application/apply-patch+yaml", &new);
+    assert_eq!(applied.code, 403);
+    assert!(applied.text().contains("create not allowed while custom resource definition is terminating"));
     let list = server.get(path);
     assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
 
@@ -308,7 +313,7 @@ fn built_in_kinds_are_stored_and_patched_strategically() {
     assert_eq!(patched["metadata"]["generation"], 2);
     let wrong = r#"{"spec": {"replicas": "three"}}"#;
     let refused = server.send("PATCH", &one, "application/strategic-merge-patch+json", wrong);
-    assert_eq!(refused.code, 400);
+    assert_eq!(refused.code, 422);
     assert!(
         refused
             .text()
@@ -537,4 +542,22 @@ fn a_precondition_of_a_deletion_fails() {
     assert_eq!(refused.code, 409);
     // Upstream changed the first letter with 1.37.
     assert!(refused.text().contains(": precondition failed: ResourceVersion in precondition: 9"), "{}", refused.text());
+}
+
+#[test]
+fn a_definition_with_broken_authorities_of_its_webhook_is_not_established() {
+    let mut server = Server::new();
+    let mut definition = tabs();
+    let client = json!({"url": "https://localhost/", "caBundle": "Cg=="});
+    definition["spec"]["conversion"] =
+        json!({"strategy": "Webhook", "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]}});
+    server.send("POST", PATH, "application/json", &definition.to_string());
+    let one = format!("{PATH}/tabs.example.com");
+    let created = server.get(&one);
+    let established = condition(&created, "Established");
+    assert_eq!((&established["status"], &established["reason"]), (&json!("False"), &json!("InvalidCABundle")));
+    let patch = json!({"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": null}}}}}).to_string();
+    server.send("PATCH", &one, "application/merge-patch+json", &patch);
+    let fixed = server.get(&one);
+    assert_eq!(condition(&fixed, "Established")["reason"], "InitialNamesAccepted");
 }

@@ -23,3 +23,4 @@ mod selectors;
 mod stored;
 mod subresources;
 mod watches;
+mod writes;

@@ -341,3 +341,76 @@ fn ephemeral_containers_are_added_to_a_pod_that_runs() {
     }
     assert_eq!(server.send("POST", &path, &with(json!([]))).0, 405);
 }
+
+#[test]
+fn a_resize_changes_only_amounts_of_cpu_and_memory() {
+    let mut server = Server::new();
+    let spec = json!({"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]});
+    server.created(PODS, &json!({"metadata": {"name": "a"}, "spec": spec}));
+    let path = format!("{PODS}/a/resize");
+    let container = |members: Value| {
+        let mut container = json!({"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}});
+        container.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        json!({"metadata": {"name": "a", "labels": {"a": "b"}}, "spec": {"nodeName": "n", "containers": [container]}})
+    };
+    let requests = |amounts: Value| container(json!({"image": "k", "resources": {"requests": amounts}}));
+    let (code, pod) = server.send("PUT", &path, &requests(json!({"cpu": "2", "memory": "1Gi"})));
+    assert_eq!(code, 200, "{pod}");
+    let after = &pod["spec"]["containers"][0];
+    assert_eq!(after["resources"]["requests"], json!({"cpu": "2", "memory": "1Gi"}));
+    // Everything else stays, and the specification has a new generation.
+    assert_eq!((&after["image"], &pod["spec"]["nodeName"]), (&json!("i"), &Value::Null));
+    assert_eq!((&pod["metadata"]["labels"], &pod["metadata"]["generation"]), (&Value::Null, &json!(2)));
+    let two = json!([{"name": "c", "image": "i"}, {"name": "d", "image": "i"}]);
+    let renamed = json!([{"name": "d", "image": "i", "resources": {"requests": {"cpu": "2", "memory": "1Gi"}}}]);
+    let of = |containers: Value| json!({"metadata": {"name": "a"}, "spec": {"containers": containers}});
+    for (sent, why) in [
+        (
+            requests(json!({"cpu": "2"})),
+            "spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed",
+        ),
+        (
+            requests(json!({"cpu": "2", "memory": "1Gi", "ephemeral-storage": "1Gi"})),
+            "spec: Forbidden: only cpu and memory resources are mutable",
+        ),
+        (of(two), "spec.containers: Forbidden: containers may not be added or removed on resize"),
+        (of(renamed), "spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize"),
+    ] {
+        let (code, status) = server.send("PUT", &path, &sent);
+        let message = status["message"].as_str().unwrap();
+        assert!(code == 422 && message.contains(why), "{code} {message}");
+    }
+    let limits = json!({"requests": {"cpu": "2", "memory": "1Gi"}, "limits": {"cpu": "2", "memory": "1Gi"}});
+    let (_, status) = server.send("PUT", &path, &container(json!({"resources": limits})));
+    let why = "spec: Invalid value: \"Burstable\": Pod QOS Class may not change as a result of resizing";
+    assert_eq!(status["message"].as_str().unwrap(), format!("Pod \"a\" is invalid: {why}"));
+    assert_eq!(server.send("POST", &path, &requests(json!({}))).0, 405);
+}
+
+#[test]
+fn only_who_may_create_creates_by_an_apply() {
+    let mut server = Server::new();
+    let role = |verbs: Value| json!({"metadata": {"name": "r"}, "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": verbs}]});
+    server.created(&format!("{RBAC}/clusterroles"), &role(json!(["patch"])));
+    let group = "rbac.authorization.k8s.io";
+    let binding = json!({"metadata": {"name": "b"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "r"},
+        "subjects": [{"kind": "User", "apiGroup": group, "name": "ada"}]});
+    server.created(&format!("{RBAC}/clusterrolebindings"), &binding);
+    server.api = server.api.clone().with_authorization(Authorization::Rbac);
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    let target = format!("{PODS}/a?fieldManager=m");
+    server.identity = Some(Identity::new("ada", []));
+    let (code, status) = server.send("PATCH", &target, &pod);
+    let why = "User \"ada\" cannot create resource \"pods\" in API group \"\" in the namespace \"default\"";
+    assert_eq!((code, status["message"].as_str().unwrap()), (403, &*format!("pods \"a\" is forbidden: {why}")));
+    server.identity = None;
+    server.send(
+        "PATCH",
+        &format!("{RBAC}/clusterroles/r"),
+        &json!({"rules": role(json!(["patch", "create"]))["rules"]}),
+    );
+    server.identity = Some(Identity::new("ada", []));
+    assert_eq!(server.send("PATCH", &target, &pod).0, 201);
+}

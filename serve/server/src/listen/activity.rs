@@ -336,6 +336,8 @@ impl Activity {
                     open.insert(frame.stream, begun);
                 }
                 frames::RST_STREAM if open.remove(&frame.stream).is_some() => cost += CANCEL,
+                // The body of a request, which has its own bound.
+                frames::DATA if frame.length as u64 >= BYTES_PER_FRAME && open.contains_key(&frame.stream) => cost -= 1,
                 _ => {}
             }
         });
@@ -550,10 +552,21 @@ mod tests {
         activity.sent([&vec![frame(frames::DATA, 0, 1, 247); 40].concat()[..]], 40 * 256);
         assert!(send(8, 0, 9).is_ok());
         assert!(send(8, 0, 1).is_err());
+        // A body that comes in large frames costs nothing, one in small frames does.
+        let body = |length: u16| {
+            let [high, low] = length.to_be_bytes();
+            let head = [0, high, low, frames::DATA, 0, 0, 0, 0, 1];
+            activity.received(&[&head[..], &vec![0; usize::from(length)]].concat())
+        };
+        tokio::time::advance(seconds(10)).await;
+        assert!(send(frames::HEADERS, 1, 1).is_ok());
+        assert!((0..2000).try_for_each(|_| body(1024)).is_ok());
+        assert!((0..999).try_for_each(|_| body(1023)).is_ok());
+        assert!(body(1023).is_err());
         // Requests that are cancelled immediately cost more.
         tokio::time::advance(seconds(10)).await;
         let mut cancelled = 0;
-        for stream in (1..=255).step_by(2) {
+        for stream in (3..=255).step_by(2) {
             if send(frames::HEADERS, stream, 1).and_then(|()| send(frames::RST_STREAM, stream, 1)).is_err() {
                 break;
             }

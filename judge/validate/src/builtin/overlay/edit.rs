@@ -32,7 +32,7 @@ pub(super) fn text<'a>(value: Value<'a>, key: &str) -> &'a str {
 }
 
 /// Returns whether two values are equal like in Go's `Semantic.DeepEqual`: an empty list is the same as none.
-pub(super) fn semantic_equal(a: Value<'_>, b: Value<'_>) -> bool {
+pub(in crate::builtin) fn semantic_equal(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {
         (Value::Map(a), Value::Map(b)) => {
             let mut own = b.entries().iter().filter(|(key, _)| a.get(key).is_none());

@@ -5,6 +5,9 @@ use super::{Request, autoscaler, service};
 use crate::builtin::Assigned;
 use kubeshape_value::{Bump, Map, Value};
 
+/// The annotation of a DaemonSet with the number of changes of its template.
+const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
 /// A native rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Native {
@@ -26,6 +29,8 @@ pub(super) enum Native {
     DeprecatedTopology,
     /// Makes the container ports of pods in the host network host ports (`defaultHostNetworkPorts`).
     HostPorts,
+    /// How traffic reaches the addresses of a load balancer (`SetDefaults_Service`).
+    IpModes,
     /// The labels of the pods of a job, and the selector for them (`generateSelector`).
     JobSelector,
     /// Defaults of limits from other limits (`SetDefaults_LimitRangeItem`).
@@ -60,9 +65,11 @@ pub(super) enum Native {
     /// How often the template of a DaemonSet changed, as an annotation (`PrepareForUpdate`,
     /// `Convert_apps_DaemonSet_To_v1_DaemonSet`).
     TemplateGeneration,
+    /// The annotation of a DaemonSet that has none: it is a number in the server's own type.
+    TemplateGenerationNoted,
 }
 
-const NAMES: [(&str, Native); 25] = [
+const NAMES: [(&str, Native); 27] = [
     ("addresses", Native::Addresses),
     ("autoscaler annotations", Native::AutoscalerAnnotations),
     ("autoscaler fields", Native::AutoscalerFields),
@@ -72,6 +79,7 @@ const NAMES: [(&str, Native); 25] = [
     ("data sources", Native::DataSources),
     ("deprecated topology", Native::DeprecatedTopology),
     ("host ports", Native::HostPorts),
+    ("ip modes", Native::IpModes),
     ("job selector", Native::JobSelector),
     ("limit range", Native::LimitRange),
     ("limit range name", Native::LimitRangeName),
@@ -88,6 +96,7 @@ const NAMES: [(&str, Native); 25] = [
     ("string data", Native::StringData),
     ("taint times", Native::TaintTimes),
     ("template generation", Native::TemplateGeneration),
+    ("template generation noted", Native::TemplateGenerationNoted),
 ];
 
 impl Native {
@@ -110,6 +119,13 @@ impl Native {
             }),
             Native::DataSources => data_sources(value, old, arena),
             Native::DeprecatedTopology => deprecated_topology(value, old, arena),
+            Native::IpModes => each(value, &["status", "loadBalancer", "ingress"], arena, |ingress| {
+                let is_set = ingress.get("ipMode").is_some_and(|mode| !mode.is_null());
+                if is_set || text(ingress, "ip").is_empty() {
+                    return ingress;
+                }
+                with(ingress, &["ipMode"], Some(Value::String("VIP")), arena)
+            }),
             Native::HostPorts => containers(value, arena, |container| host_ports(container, arena)),
             Native::JobSelector => job_selector(value, assigned, arena),
             Native::LimitRange => limit_range(value, arena),
@@ -132,6 +148,13 @@ impl Native {
                 })
             }),
             Native::TemplateGeneration => template_generation(value, old, arena),
+            Native::TemplateGenerationNoted => {
+                let annotations = value.get("metadata").and_then(|metadata| metadata.get("annotations"));
+                if annotations.is_some_and(|all| all.get(TEMPLATE_GENERATION).is_some()) {
+                    return value;
+                }
+                with(value, &["metadata", "annotations", TEMPLATE_GENERATION], Some(Value::String("0")), arena)
+            }
         }
     }
 }
@@ -250,9 +273,8 @@ fn requester<'a>(request: Value<'a>, assigned: Assigned<'a>, arena: &'a Bump) ->
 }
 
 fn template_generation<'a>(set: Value<'a>, old: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
-    const ANNOTATION: &str = "deprecated.daemonset.template.generation";
     let noted = |set: Value<'a>| {
-        let text = set.get("metadata")?.get("annotations")?.get(ANNOTATION)?.as_str()?;
+        let text = set.get("metadata")?.get("annotations")?.get(TEMPLATE_GENERATION)?.as_str()?;
         text.parse::<i64>().ok()
     };
     let template = |set: Value<'a>| set.get("spec").and_then(|spec| spec.get("template")).unwrap_or(Value::Null);
@@ -264,7 +286,7 @@ fn template_generation<'a>(set: Value<'a>, old: Option<Value<'a>>, arena: &'a Bu
         }
     };
     let text = Value::String(arena.alloc_str(&generation.to_string()));
-    with(set, &["metadata", "annotations", ANNOTATION], Some(text), arena)
+    with(set, &["metadata", "annotations", TEMPLATE_GENERATION], Some(text), arena)
 }
 
 fn pull_policy<'a>(value: Value<'a>, path: &[&str], arena: &'a Bump) -> Value<'a> {
@@ -411,7 +433,7 @@ fn pod_status<'a>(pod: Value<'a>, arena: &'a Bump) -> Value<'a> {
 
 /// Returns `Guaranteed` if all containers have limits for cpu and memory that equal their requests, `BestEffort` if
 /// none has limits or requests, and otherwise `Burstable`.
-fn quality(pod: Value<'_>) -> &'static str {
+pub(in crate::builtin) fn quality(pod: Value<'_>) -> &'static str {
     let spec = pod.get("spec").unwrap_or(Value::Null);
     let lists = ["containers", "initContainers"].map(|key| spec.get(key).and_then(Value::as_list).unwrap_or_default());
     let whole = spec.get("resources").filter(|resources| !crate::typed::is_empty(*resources));

@@ -1,12 +1,14 @@
 //! Creating, replacing and patching objects.
 
 mod patch;
+mod strict;
 
 pub(super) use patch::refused;
 
 use super::pods;
 use super::strategy::Strategy;
 use super::{Call, Outcome, Reply, Then, Verb, Write};
+use crate::access::Attributes;
 use crate::options::{FieldValidation, WriteParameters};
 use crate::status::Status;
 use crate::store::{Change, Full, Key, Stored, Then as Becomes};
@@ -20,17 +22,18 @@ use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_validate::Change as ReleaseChange;
 use kubeshape_validate::body::{self, Conflict};
-use kubeshape_validate::builtin::{repeated_owners, without_repeated_owners};
+use kubeshape_validate::builtin::{repeated_owners, resize_errors, resized, without_repeated_owners};
 use kubeshape_validate::object::{common_update_errors, version_on_creation, without_system_metadata};
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::go::syntax;
 use kubeshape_yaml::{Node, Tape};
 use std::borrow::Cow;
 use std::sync::Arc;
+use strict::{lines_of_yaml_error, strict_of_json};
 
 /// Media types of objects in bodies.
-const OBJECTS: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
-const CBOR: &str = "application/cbor";
+pub(super) const OBJECTS: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+pub(super) const CBOR: &str = "application/cbor";
 /// The media type of server-side apply in CBOR.
 const APPLY_CBOR: &str = "application/apply-patch+cbor";
 /// Characters of `metadata.generateName` that stay in the name, and what may follow them.
@@ -72,12 +75,15 @@ pub(super) struct Decoded<'a> {
 }
 
 impl Call<'_> {
-    /// Checks the size of the body.
+    /// Checks the size of the body. JSON is returned without the space around it, which may be tabs. Findings in YAML
+    /// have lines, so it is returned as it is.
     pub(super) fn body(&self) -> Result<&[u8], Status> {
         if self.request.body.len() > value::MAX_BODY {
             return Err(Status::too_large(value::MAX_BODY));
         }
-        Ok(self.request.body)
+        let bare = self.request.body.trim_ascii();
+        let is_json = matches!(bare, [b'{' | b'[', ..]) && !self.media_type().ends_with("yaml");
+        Ok(if is_json { bare } else { self.request.body })
     }
 
     /// Returns the body. CBOR is converted to JSON.
@@ -167,7 +173,7 @@ impl Call<'_> {
     ) -> Result<Value<'a>, Status> {
         let node = self.document(body, tape)?;
         let decoded = self.decode_body(node, arena)?;
-        self.tell(&decoded.strict, validation)?;
+        self.tell(&decoded.strict, validation, &|why| self.unreadable(why))?;
         self.advise(node);
         Ok(decoded.value)
     }
@@ -176,7 +182,8 @@ impl Call<'_> {
     fn decode_body<'a>(&'a self, node: Node<'a>, arena: &'a Bump) -> Result<Decoded<'a>, Status> {
         // Other forms have numbers that are no text.
         let source = matches!(self.media_type(), "" | "application/json").then_some(node);
-        self.decode(Value::from_node(node, arena), source, self.duplicates(node), arena)
+        let unreadable = |why: &str| self.unreadable(why);
+        self.decode(Value::from_node(node, arena), source, self.duplicates(node), &unreadable, arena)
     }
 
     /// Returns the object with the API version and the kind of the endpoint, if it has none and is not a custom
@@ -185,7 +192,12 @@ impl Call<'_> {
         if !matches!(value, Value::Map(_)) || matches!(*self.strategy, Strategy::Custom(_)) {
             return value;
         }
-        let is_empty = |key: &str| value.get(key).is_none_or(|value| value.is_null() || value.as_str() == Some(""));
+        let text = |key: &str| value.get(key).and_then(Value::as_str);
+        // Go reads the core group before the slash.
+        let is_own = |key: &str| {
+            key == "apiVersion" && text(key).and_then(|text| text.strip_prefix('/')) == Some(&*self.served.api_version)
+        };
+        let is_empty = |key: &str| value.get(key).is_none_or(Value::is_null) || text(key) == Some("") || is_own(key);
         let mut out = value;
         for (key, text) in [("apiVersion", &*self.served.api_version), ("kind", &*self.served.kind)] {
             if is_empty(key) {
@@ -196,12 +208,13 @@ impl Call<'_> {
     }
 
     /// Decodes an object of the resource: unknown fields are dropped, defaults inserted. Numbers are those of the
-    /// source.
+    /// source. `unreadable` makes the status of a value that has the wrong type.
     pub(super) fn decode<'a>(
         &'a self,
         value: Value<'a>,
         source: Option<Node<'a>>,
         strict: Vec<String>,
+        unreadable: &dyn Fn(&str) -> Status,
         arena: &'a Bump,
     ) -> Result<Decoded<'a>, Status> {
         let value = self.with_type(value, arena);
@@ -219,21 +232,36 @@ impl Call<'_> {
         } else if api_version != self.served.api_version {
             return Err(Status::bad_request(body::other_version(api_version, &self.served.api_version)));
         }
-        let decoded = self.strategy.decode(value, source, arena).map_err(|why| self.unreadable(&why))?;
+        let mut decoded = self.strategy.decode(value, source, arena).map_err(|why| unreadable(&why))?;
+        // An empty list resets the owners, so it differs from none.
+        let owners = value::metadata(value).get("managedFields");
+        if let Some(Value::List([])) = owners {
+            decoded.value = with_meta(decoded.value, "managedFields", owners, arena);
+        }
         let mut strict = strict;
-        let fields = if self.served.is_built_in() { Fields::Decoded } else { Fields::Pruned };
-        strict.extend(decoded.unknown.iter().map(|path| unknown_field(path, fields)));
+        let is_built_in = self.served.is_built_in();
+        let fields = if is_built_in { Fields::Decoded } else { Fields::Pruned };
+        let is_clean = strict.is_empty() && decoded.unknown.is_empty();
+        match source.filter(|_| is_built_in && !is_clean) {
+            Some(source) => strict = strict_of_json(source, &decoded.unknown, fields),
+            None => strict.extend(decoded.unknown.iter().map(|path| unknown_field(path, fields))),
+        }
         Ok(Decoded { value: decoded.value, strict })
     }
 
-    /// Refuses findings of strict validation, or turns them into warnings.
-    pub(super) fn tell(&self, strict: &[String], validation: FieldValidation) -> Result<(), Status> {
+    /// Refuses findings of strict validation, or turns them into warnings. `unreadable` makes the status.
+    fn tell(
+        &self,
+        strict: &[String],
+        validation: FieldValidation,
+        unreadable: &dyn Fn(&str) -> Status,
+    ) -> Result<(), Status> {
         match validation {
             FieldValidation::Strict if !strict.is_empty() => {
-                Err(self.unreadable(&format!("strict decoding error: {}", strict.join(", "))))
+                Err(unreadable(&format!("strict decoding error: {}", strict.join(", "))))
             }
             FieldValidation::Warn => {
-                self.warn(strict.iter().cloned());
+                self.warn(strict.iter().flat_map(|finding| lines_of_yaml_error(finding)));
                 Ok(())
             }
             _ => Ok(()),
@@ -308,9 +336,29 @@ impl Call<'_> {
         endpoint.map_err(|error| Status::internal(error.to_string()))
     }
 
+    /// Checks that a request that is no create may create an object (upstream: `withAuthorization` and
+    /// `forbidCreateAdmission`).
+    fn may_create(&self) -> Result<(), Status> {
+        if self.verb == Verb::Create {
+            return Ok(());
+        }
+        let served = self.served;
+        if self.api.definitions.terminating.contains(&served.id) && self.has(ReleaseChange::CreationsWhileTerminating) {
+            return Err(Status::forbidden(self.group_resource(), self.path.name, super::TERMINATING));
+        }
+        let Some(identity) = self.request.identity else { return Ok(()) };
+        let (user, verb) = (Arc::clone(&identity.user), "create".to_owned());
+        let (group, resource) = (served.group.clone(), served.plural.to_string());
+        let (namespace, name) = (self.path.namespace.to_owned(), self.path.name.to_owned());
+        let access = Access { user, verb, group, resource, namespace, name, ..Access::default() };
+        let verdict = self.api.authorizer(self.store).decide(&access);
+        if verdict.allowed { Ok(()) } else { Err(Attributes::forbidden(&access, &verdict.reason)) }
+    }
+
     /// Returns the change that creates a decoded object with its managed fields (upstream: `rest.BeforeCreate` and the
     /// strategy).
     fn created<'a>(&'a self, object: Value<'a>, is_dry_run: bool, arena: &'a Bump) -> Result<Change, Status> {
+        self.may_create()?;
         self.has_room_for_policy(object)?;
         self.namespace_takes(meta_text(object, "name"))?;
         let object = self.mutated(object, None, is_dry_run, arena)?;
@@ -323,7 +371,7 @@ impl Call<'_> {
         let now = Value::String(arena.alloc_str(&self.moment.now.to_string()));
         object = with_meta(object, "creationTimestamp", Some(now), arena);
         object = with_meta(object, "uid", Some(Value::String(self.moment.uid)), arena);
-        self.is_storable(object)?;
+        object = self.storable(object, arena)?;
         let mut checked = self.strategy.validate(object, self.moment.stop);
         if checked.errors.is_empty() {
             checked.errors = self.policy_errors(object);
@@ -349,15 +397,33 @@ impl Call<'_> {
         without_repeated_owners(object, arena)
     }
 
-    /// Refuses an object that is too large for the store, before it is validated and written.
-    pub(super) fn is_storable(&self, object: Value<'_>) -> Result<(), Status> {
+    /// Returns an object as the store has room for it: without managed fields, if it is too large with them and the
+    /// request is no apply (upstream: `isTooLargeError`).
+    ///
+    /// # Errors
+    /// It is too large for the store. This is known before it is validated and written.
+    fn storable<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Status> {
         self.goes_on()?;
-        // Storing an object in another version removes the fields that are unknown there.
-        let is_whole = self.served.is_built_in() || self.served.storage == self.served.api_version;
-        if !is_whole || object.json_len(self.store.limits().object).is_some() {
-            return Ok(());
+        if self.fits_store(object) {
+            return Ok(object);
+        }
+        let bare = with_meta(object, "managedFields", None, arena);
+        if !self.applies() && self.fits_store(bare) {
+            return Ok(bare);
         }
         Err(Status::internal(Full::Object.to_string()))
+    }
+
+    /// Checks that the store would have room for an object.
+    pub(super) fn is_storable(&self, object: Value<'_>) -> Result<(), Status> {
+        self.storable(object, &Bump::new()).map(drop)
+    }
+
+    /// Returns whether the store has room for an object, as far as its form shows.
+    fn fits_store(&self, object: Value<'_>) -> bool {
+        // Storing an object in another version removes the fields that are unknown there.
+        let is_whole = self.served.is_built_in() || self.served.storage == self.served.api_version;
+        !is_whole || object.json_len(self.store.limits().object).is_some()
     }
 
     /// Returns the JSON to store, in the storage version.
@@ -438,16 +504,6 @@ impl Call<'_> {
         if !is_allowed || !served.is_built_in() || !self.path.subresource.is_empty() {
             return Err(self.not_found());
         }
-        if let Some(identity) = self.request.identity {
-            let (user, verb) = (Arc::clone(&identity.user), "create".to_owned());
-            let (group, resource) = (served.group.clone(), served.plural.to_string());
-            let (namespace, name) = (self.path.namespace.to_owned(), self.path.name.to_owned());
-            let access = Access { user, verb, group, resource, namespace, name, ..Access::default() };
-            let verdict = self.api.authorizer(self.store).decide(&access);
-            if !verdict.allowed {
-                return Err(Status::forbidden(self.group_resource(), self.path.name, &verdict.reason));
-            }
-        }
         let object = without_system_metadata(object.copy_into(arena), arena);
         let object = with_meta(object, "resourceVersion", None, arena);
         let endpoint = self.endpoint(arena)?;
@@ -496,7 +552,7 @@ impl Call<'_> {
         {
             return Err(Status::invalid(&self.served.group, &self.served.plural, name, &[error]));
         }
-        self.is_storable(object)?;
+        let object = self.storable(object, arena)?;
         let object = self.without_repeated_owners(object, arena);
         let object = keep_times(live, object, arena);
         let strategy = self.strategy;
@@ -515,6 +571,12 @@ impl Call<'_> {
             let mut checked = strategy.validate_update(object, object, self.moment.stop);
             checked.errors.extend(pods::ephemeral_errors(object, live));
             (object, checked)
+        } else if self.path.subresource == pods::RESIZE {
+            let object = resized(object, live, release, arena);
+            let object = strategy.prepare_update(object, live, assigned, arena);
+            let mut checked = strategy.validate_update(object, object, self.moment.stop);
+            checked.errors.extend(resize_errors(object, live, release));
+            (object, checked)
         } else if is_status {
             let object = strategy.prepare_status_update(object, live, assigned, arena);
             (object, strategy.validate_status_update(object, live, self.moment.stop))
@@ -528,6 +590,8 @@ impl Call<'_> {
             let object = strategy.prepare_update(object, live, assigned, arena);
             (object, strategy.validate_update(object, live, self.moment.stop))
         };
+        // Only now, values that the server sets are those of the live object.
+        let object = keep_times(live, object, arena);
         self.warn(checked.warnings);
         let mut errors = common_update_errors(object, live, self.served.namespaced, release);
         errors.extend(checked.errors);

@@ -1,5 +1,6 @@
 //! Patches and server-side apply.
 
+use super::strict::{lines_of_yaml_error, strict_of_json};
 use super::{APPLY_CBOR, MAX_DEPTH, is_deeper, twice};
 use crate::api::{Call, Outcome, Shown, Then};
 use crate::options::{FieldValidation, WriteParameters};
@@ -8,17 +9,35 @@ use crate::value::{self, meta_text, with_meta};
 use kubeshape_policy::json_patch::{PatchError, json_patch};
 use kubeshape_registry::{duplicate_fields, strict_yaml_error};
 use kubeshape_registry::{merge_patch, strategic};
+use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_smd::managed;
-use kubeshape_smd::value::Map;
+use kubeshape_smd::value::{GoText, Map};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_validate::Change as ReleaseChange;
 use kubeshape_validate::object::uid_without_object;
-use kubeshape_yaml::Tape;
+use kubeshape_validate::strict::Fields;
+use kubeshape_yaml::{Node, Tape};
 
 /// Media types of patches of custom resources.
 const PATCHES: &str = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 /// Media types of patches of built-in resources.
 const BUILT_IN_PATCHES: &str = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml";
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+/// The members of an operation of a JSON patch.
+const OPERATION: [&str; 4] = ["op", "path", "from", "value"];
+
+/// Returns the findings of strict validation in a JSON patch.
+fn strict_of_operations(patch: Node<'_>) -> Vec<String> {
+    let members = patch.items().enumerate().flat_map(|(at, operation)| {
+        operation.pairs().map(move |(key, _)| (at, key.text())).filter(|(_, key)| !OPERATION.contains(key))
+    });
+    let unknown: Vec<String> = members.map(|(at, key)| format!("[{at}].{key}")).collect();
+    strict_of_json(patch, &unknown, Fields::Decoded)
+        .into_iter()
+        .map(|finding| format!("json patch {finding}"))
+        .collect()
+}
+
 impl Call<'_> {
     /// Returns whether the request is a server-side apply.
     pub(in crate::api) fn applies(&self) -> bool {
@@ -32,7 +51,7 @@ impl Call<'_> {
         let is_json_patch = match self.media_type() {
             "application/json-patch+json" => true,
             "application/merge-patch+json" => false,
-            "application/strategic-merge-patch+json" if self.served.is_built_in() => false,
+            STRATEGIC if self.served.is_built_in() => false,
             _ if is_apply => false,
             _ => {
                 let known = if self.served.is_built_in() { BUILT_IN_PATCHES } else { PATCHES };
@@ -59,7 +78,7 @@ impl Call<'_> {
         let live = self.live(old, &mut memory, &arena)?;
         let patched = if is_json_patch {
             json_patch(live, patch, &arena).map_err(|error| self.unpatched(error))?
-        } else if self.media_type() == "application/strategic-merge-patch+json" {
+        } else if self.media_type() == STRATEGIC {
             self.strategic(live, patch, &arena)?
         } else {
             merge_patch::apply(live, patch, &arena)
@@ -67,9 +86,15 @@ impl Call<'_> {
         if is_deeper(patched, MAX_DEPTH) {
             return Err(Status::bad_request(format!("the object nests deeper than {MAX_DEPTH} levels")));
         }
-        let twice = if is_json_patch { Vec::new() } else { twice(node) };
-        let decoded = self.decode(patched, None, twice, &arena)?;
-        self.tell(&decoded.strict, parameters.validation)?;
+        let twice = if is_json_patch { strict_of_operations(node) } else { twice(node) };
+        // Upstream: `jsonPatcher` and `applyPatchToObject`.
+        let sent = || if self.media_type() == STRATEGIC { GoText(patch).to_string() } else { patched.to_string() };
+        let unreadable = |why: &str| {
+            let error = Error::invalid(&Path::Base("patch"), BadValue::Text(sent()), why.to_owned(), 0);
+            Status::invalid("", "", "", &[error])
+        };
+        let decoded = self.decode(patched, None, twice, &unreadable, &arena)?;
+        self.tell(&decoded.strict, parameters.validation, &unreadable)?;
         self.advise_of(patched);
         let object = self.patched_fits_path(decoded.value, &arena)?;
         let endpoint = self.endpoint(&arena)?;
@@ -150,11 +175,11 @@ impl Call<'_> {
                 FieldValidation::Strict => {
                     return Err(Status::bad_request(format!("error strict decoding {subject}: {why}")));
                 }
-                FieldValidation::Warn => self.warn([why]),
+                FieldValidation::Warn => self.warn(lines_of_yaml_error(&why)),
                 FieldValidation::Ignore => {}
             }
         }
-        let object = self.strategy.decode(object, None, &arena).map_err(|why| self.unreadable(&why))?.value;
+        let object = self.strategy.decode_applied(object, &arena).map_err(|why| self.unreadable(&why))?.value;
         let (change, code) = if let (Some(old), Some(live)) = (old, live) {
             let revision = Value::String(meta_text(live, "resourceVersion"));
             let object = match meta_text(object, "resourceVersion") {

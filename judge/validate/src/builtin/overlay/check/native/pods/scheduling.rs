@@ -2,7 +2,7 @@
 
 use super::super::super::Found;
 use super::super::super::form;
-use super::{Pod, check_text, entries, get, items, number, string, template, text};
+use super::{Pod, check_text, entries, get, items, number, string, text};
 use crate::names;
 use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// `validatePodResourceClaims`
 pub(super) fn resource_claims(pod: &Pod<'_>, path: &Path<'_>, found: &mut Found) {
     let mut names = BTreeSet::new();
-    let is_mirror = get(pod.metadata, "annotations").get(template::MIRROR).is_some();
+    let is_mirror = get(pod.metadata, "annotations").get(crate::builtin::MIRROR).is_some();
     for (index, claim) in items(pod.spec, "resourceClaims").iter().enumerate() {
         if is_mirror {
             found.forbidden(&Path::Base("[]"), "static pods do not support resource claims");

@@ -4,6 +4,7 @@ use super::super::super::form::local_path;
 use super::super::super::form::selector as label_selector;
 use super::super::super::{At, Found};
 use super::{Pod, all_containers, check_spec, entries, get, items, text};
+use crate::builtin::MIRROR;
 use crate::metadata;
 use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
@@ -17,7 +18,6 @@ fn template_at(kind: &str) -> &'static [&'static str] {
     }
 }
 
-pub(super) const MIRROR: &str = "kubernetes.io/config.mirror";
 pub(super) const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
 

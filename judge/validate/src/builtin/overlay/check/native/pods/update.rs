@@ -192,7 +192,7 @@ fn annotation_changes(at: &At<'_, '_>, old: Value<'_>, path: &Path<'_>, found: &
         if key.starts_with(APP_ARMOR) {
             return Some("AppArmor annotations");
         }
-        (key == template::MIRROR).then_some("mirror pod annotation")
+        (key == crate::builtin::MIRROR).then_some("mirror pod annotation")
     };
     for (key, value) in entries(get(old, "metadata"), "annotations") {
         if own.get(key).is_none_or(|new| new.as_str() != value.as_str())
