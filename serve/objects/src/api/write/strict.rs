@@ -20,22 +20,56 @@ pub(super) fn lines_of_yaml_error(text: &str) -> Vec<String> {
 }
 
 /// Returns the findings of strict validation in a document of JSON that is decoded into Go's structs, in its order:
-/// Go does not look into unknown fields (upstream: `saveStrictError` of `sigs.k8s.io/json`).
+/// Go does not look into unknown fields (upstream: `saveStrictError` of `sigs.k8s.io/json`). Work grows with the
+/// document and the unknown fields, not with their product.
 pub(super) fn strict_of_json(root: Node<'_>, unknown: &[String], fields: Fields) -> Vec<String> {
-    let mut walk = StrictWalk { unknown: unknown.iter().map(String::as_str).collect(), fields, found: IndexSet::new() };
-    walk.node(root, &Path::Root);
+    let mut texts: Vec<&str> = unknown.iter().map(String::as_str).collect();
+    texts.sort_unstable();
+    let mut walk = StrictWalk { fields, found: IndexSet::new() };
+    walk.node(root, &Path::Root, Unknown { texts: &texts, done: 0 });
     walk.found.into_iter().collect()
 }
 
-struct StrictWalk<'u> {
-    unknown: BTreeSet<&'u str>,
+/// The unknown fields below a path, sorted.
+#[derive(Clone, Copy)]
+struct Unknown<'u> {
+    texts: &'u [&'u str],
+    /// The bytes of the path, with which all of them begin.
+    done: usize,
+}
+
+impl Unknown<'_> {
+    /// Returns those whose path goes on like this.
+    fn below(self, part: &str) -> Self {
+        let rest = |text: &&str| &text.as_bytes()[self.done..];
+        let from = self.texts.partition_point(|text| rest(text) < part.as_bytes());
+        let texts = &self.texts[from..];
+        let count = texts.partition_point(|text| rest(text).starts_with(part.as_bytes()));
+        Unknown { texts: &texts[..count], done: self.done + part.len() }
+    }
+
+    fn child(self, key: &str) -> Self {
+        if self.done == 0 { self.below(key) } else { self.below(".").below(key) }
+    }
+
+    fn index(self, at: usize) -> Self {
+        if self.texts.is_empty() { self } else { self.below(&format!("[{at}]")) }
+    }
+
+    /// Whether the path itself is one of them.
+    fn is_here(self) -> bool {
+        self.texts.first().is_some_and(|text| text.len() == self.done)
+    }
+}
+
+struct StrictWalk {
     fields: Fields,
     found: IndexSet<String>,
 }
 
-impl StrictWalk<'_> {
+impl StrictWalk {
     /// The reader limits the depth of a document.
-    fn node(&mut self, node: Node<'_>, path: &Path<'_>) {
+    fn node(&mut self, node: Node<'_>, path: &Path<'_>, unknown: Unknown<'_>) {
         if self.found.len() >= MAX_STRICT {
             return;
         }
@@ -43,19 +77,22 @@ impl StrictWalk<'_> {
             Kind::Map => {
                 let mut seen = BTreeSet::new();
                 for (key, value) in node.pairs() {
-                    let path = path.child(key.text());
-                    let text = path.to_string();
-                    if self.unknown.contains(&*text) {
-                        self.add(unknown_field(&text, self.fields));
+                    let (path, unknown) = (path.child(key.text()), unknown.child(key.text()));
+                    if unknown.is_here() {
+                        self.add(unknown_field(&path.to_string(), self.fields));
                         continue;
                     }
                     if !seen.insert(key.text()) {
-                        self.add(duplicate_field(&text));
+                        self.add(duplicate_field(&path.to_string()));
                     }
-                    self.node(value, &path);
+                    self.node(value, &path, unknown);
                 }
             }
-            Kind::Seq => node.items().enumerate().for_each(|(at, item)| self.node(item, &path.index(at))),
+            Kind::Seq => {
+                for (at, item) in node.items().enumerate() {
+                    self.node(item, &path.index(at), unknown.index(at));
+                }
+            }
             _ => {}
         }
     }
