@@ -41,10 +41,10 @@ struct Unknown<'u> {
 impl Unknown<'_> {
     /// Returns those whose path goes on like this.
     fn below(self, part: &str) -> Self {
-        let rest = |text: &&str| &text.as_bytes()[self.done..];
-        let from = self.texts.partition_point(|text| rest(text) < part.as_bytes());
+        let (done, part) = (self.done, part.as_bytes());
+        let from = self.texts.partition_point(|text| &text.as_bytes()[done..] < part);
         let texts = &self.texts[from..];
-        let count = texts.partition_point(|text| rest(text).starts_with(part.as_bytes()));
+        let count = texts.partition_point(|text| text.as_bytes()[done..].starts_with(part));
         Unknown { texts: &texts[..count], done: self.done + part.len() }
     }
 
