@@ -36,10 +36,15 @@ const MODULES: [Tests; 2] = [
         version: STAGING,
         folders: &["pkg", "test"],
         replaced: &[("pkg/cmd/server/testing", &[], &["extensions.go", "process.go"])],
-        // These write to etcd, and end the program if they cannot.
+        // These read etcd or write to it. If they cannot, they end the program or wait for ever.
         packages: &[(
             "",
-            &["TestCustomResourceDefaultingOfMetaFields", "TestInvalidObjectMetaInStorage", "TestPruningFromStorage"],
+            &[
+                "TestCustomResourceDefaultingOfMetaFields",
+                "TestEtcdStorage",
+                "TestInvalidObjectMetaInStorage",
+                "TestPruningFromStorage",
+            ],
         )],
     },
     Tests {
@@ -97,7 +102,7 @@ pub fn compare(program: &Path, only: &str, known: Known) -> Result<Table, String
         build.args(["test", "-c", "-mod=mod", "-overlay"]).arg(&overlay).arg("-o").arg(&test);
         run(build.arg(format!("./{}", path.display())).env("GOWORK", "off").current_dir(source))?;
         let mut tests = Command::new(&test);
-        tests.arg("-test.v").env("KUBEBUILDER_ASSETS", &assets).current_dir(source.join(path));
+        tests.args(["-test.v", "-test.timeout=20m"]).env("KUBEBUILDER_ASSETS", &assets).current_dir(source.join(path));
         if !skipped.is_empty() {
             tests.arg(format!("-test.skip=^({})$", skipped.join("|")));
         }

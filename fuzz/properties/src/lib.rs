@@ -102,6 +102,7 @@ properties! {
     yaml_fast_equals_full
     yaml_print_reads_back
     yaml_read_never_panics_and_keeps_limits
+    yaml_third_reading_settles
 }
 
 /// The allocator of programs that measure memory. It counts allocations.
