@@ -271,7 +271,7 @@ pub(crate) fn include_object(query: &str) -> Result<IncludeObject, Status> {
 
 /// Reads a boolean from a query as Go does: everything but `false` and `0` is true, even an empty string
 /// (upstream: `runtime.Convert_Slice_string_To_bool`).
-fn is_true(value: &str) -> bool {
+pub(crate) fn is_true(value: &str) -> bool {
     !matches!(value, "0") && !value.eq_ignore_ascii_case("false")
 }
 

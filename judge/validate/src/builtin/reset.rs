@@ -64,6 +64,7 @@ pub(super) fn with_kept_metadata<'a>(
     (group, kind): (&str, &str),
     arena: &'a Bump,
 ) -> Value<'a> {
+    // Who owns metadata depends on the release, what a status keeps does not.
     let fields = reset_fields(group, kind, "status", Release::OLDEST);
     let keys = fields.iter().flat_map(|field| match *field {
         ["metadata"] => &KEPT[..],

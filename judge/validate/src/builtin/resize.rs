@@ -9,6 +9,8 @@ use kubeshape_value::{Bump, Map, Value};
 const LISTS: [&str; 2] = ["containers", "initContainers"];
 /// What a resize may change.
 const RESOURCES: [&str; 2] = ["cpu", "memory"];
+/// The kinds of amounts.
+const KINDS: [&str; 2] = ["requests", "limits"];
 /// What a resize sets in a container.
 const MEMBERS: [&str; 2] = ["resources", "resizePolicy"];
 
@@ -75,6 +77,7 @@ pub fn resize_errors(pod: Value<'_>, live: Value<'_>, release: Release) -> Vec<E
     if get(old, &["os", "name"]).and_then(Value::as_str) == Some("windows") {
         return alone("windows pods cannot be resized");
     }
+    let resizes_all = Change::ResizedPods.is_in(release);
     let mut errors = Vec::new();
     let class = get(live, &["status", "qosClass"]).and_then(Value::as_str).unwrap_or_default();
     let before = if class.is_empty() { quality(live) } else { class };
@@ -88,7 +91,7 @@ pub fn resize_errors(pod: Value<'_>, live: Value<'_>, release: Release) -> Vec<E
     let arena = Bump::new();
     let mut masked = new;
     if has_resources(new) || has_resources(old) {
-        if !Change::ResizedPods.is_in(release) {
+        if !resizes_all {
             errors.extend(alone(
                 "resize of pods with pod-level resources is forbidden when \
                  InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled",
@@ -108,7 +111,6 @@ pub fn resize_errors(pod: Value<'_>, live: Value<'_>, release: Release) -> Vec<E
         errors.extend(other);
         return errors;
     }
-    let resizes_all = Change::ResizedPods.is_in(release);
     for list in ["initContainers", "containers"] {
         let own = path.child(list);
         for (at, (new, old)) in items(new, list).iter().zip(items(old, list)).enumerate() {
@@ -143,7 +145,7 @@ fn amounts<'a>(of: Value<'a>, kind: &str) -> Map<'a> {
 
 /// Whether the Pod itself has resources, and not only its containers.
 fn has_resources(spec: Value<'_>) -> bool {
-    ["requests", "limits"].into_iter().any(|kind| !amounts(spec, kind).entries().is_empty())
+    KINDS.into_iter().any(|kind| !amounts(spec, kind).entries().is_empty())
 }
 
 /// Upstream: `resourcesRemoved`
@@ -152,9 +154,9 @@ fn lacks(new: Map<'_>, old: Map<'_>) -> bool {
 }
 
 fn removed(new: Value<'_>, old: Value<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
-    for (kind, what) in [("requests", "requests"), ("limits", "limits")] {
+    for kind in KINDS {
         if lacks(amounts(new, kind), amounts(old, kind)) {
-            errors.push(Error::forbidden(&path.child(kind), format!("resource {what} cannot be removed"), 0));
+            errors.push(Error::forbidden(&path.child(kind), format!("resource {kind} cannot be removed"), 0));
         }
     }
 }
@@ -175,7 +177,7 @@ fn pod_level<'a>(
         return new;
     }
     if has(old) {
-        for kind in ["requests", "limits"] {
+        for kind in KINDS {
             if lacks(amounts(new, kind), amounts(old, kind)) {
                 let detail = format!("pod-level resource {kind} cannot be removed");
                 errors.push(Error::forbidden(&path_of.child(kind), detail, 0));
@@ -198,7 +200,7 @@ fn pod_level<'a>(
 /// `start` (upstream: `dropCPUMemoryResourcesFromContainer`, `dropCPUMemoryResourceRequirementsUpdates`).
 fn with_old_amounts<'a>(new: Value<'a>, old: Value<'a>, start: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
     let mut resources = start.unwrap_or(Value::Map(Map::EMPTY));
-    for kind in ["requests", "limits"] {
+    for kind in KINDS {
         let (mut amounts_of_new, amounts_of_old) = (amounts(new, kind), amounts(old, kind));
         for name in RESOURCES {
             amounts_of_new = amounts_of_new.with(name, amounts_of_old.get(name), arena);

@@ -407,24 +407,16 @@ impl Settling<'_> {
             reason: "NotAccepted",
             message: "not all names are accepted".to_owned(),
         };
-        let is_installing = condition_of(status, "Established").is_some_and(|old| text(old, "reason") == "Installing");
-        if is_accepted && is_installing && has_broken_authorities(spec) {
-            let broken = Condition {
-                reason: "InvalidCABundle",
-                message: "The conversion webhook CABundle is invalid".to_owned(),
-                ..installing
+        let reason = condition_of(status, "Established").map_or("", |old| text(old, "reason"));
+        if is_accepted && ["Installing", BROKEN].contains(&reason) {
+            let settled = if has_broken_authorities(spec) {
+                let message = "The conversion webhook CABundle is invalid".to_owned();
+                Condition { reason: BROKEN, message, ..installing }
+            } else {
+                Condition { status: "True", reason: "InitialNamesAccepted", ..installing }
             };
-            return self.with_condition(next, &broken, arena);
-        }
-        let is_broken = condition_of(status, "Established").is_some_and(|old| text(old, "reason") == "InvalidCABundle");
-        if is_accepted && is_broken && has_broken_authorities(spec) {
-            return (!same_json(Some(next), Some(status))).then_some(next);
-        }
-        if is_accepted && (is_installing || is_broken) {
-            let established = Condition { status: "True", reason: "InitialNamesAccepted", ..installing };
-            return self.with_condition(next, &established, arena);
-        }
-        if !before {
+            next = self.with_condition(next, &settled, arena).unwrap_or(next);
+        } else if !before {
             let condition = if is_accepted { installing } else { unaccepted };
             next = self.with_condition(next, &condition, arena).unwrap_or(next);
         }
@@ -606,6 +598,9 @@ fn approved(group: &str, annotation: &str) -> Option<Condition> {
 fn text<'a>(value: Value<'a>, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
+
+/// Why a definition is not established whose webhook for conversions has broken authorities.
+const BROKEN: &str = "InvalidCABundle";
 
 /// Returns whether the webhook for conversions has authorities without a certificate.
 fn has_broken_authorities(spec: Value<'_>) -> bool {

@@ -4,7 +4,7 @@ use super::collect::{FOREGROUND, ORPHAN};
 use super::definitions::CLEANUP;
 use super::read::selected;
 use super::{Call, Outcome, Then, Write};
-use crate::options::{ListParameters, dry_run, kind_of_options};
+use crate::options::{ListParameters, dry_run, is_true, kind_of_options};
 use crate::status::Status;
 use crate::store::{Change, Draft, Key, Stored, Then as Becomes};
 use crate::target::parameter;
@@ -53,7 +53,7 @@ impl Call<'_> {
         let mut out = Options {
             dry_run: dry_run(self.request.query, "DeleteOptions")?,
             policy: parameter(self.request.query, "propagationPolicy").unwrap_or_default().into_owned(),
-            orphan: parameter(self.request.query, "orphanDependents").map(|text| text != "false" && text != "0"),
+            orphan: parameter(self.request.query, "orphanDependents").map(|value| is_true(&value)),
             ..Options::default()
         };
         let body = self.transcoded()?;

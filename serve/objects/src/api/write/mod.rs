@@ -336,8 +336,8 @@ impl Call<'_> {
         endpoint.map_err(|error| Status::internal(error.to_string()))
     }
 
-    /// Checks that a request that is no create may create an object (upstream: `withAuthorization` and
-    /// `forbidCreateAdmission`).
+    /// Checks that an update or an apply may create the object that is missing: its user may create such objects, and
+    /// their definition is not being deleted (upstream: `withAuthorization` and `forbidCreateAdmission`).
     fn may_create(&self) -> Result<(), Status> {
         if self.verb == Verb::Create {
             return Ok(());
@@ -590,7 +590,7 @@ impl Call<'_> {
             let object = strategy.prepare_update(object, live, assigned, arena);
             (object, strategy.validate_update(object, live, self.moment.stop))
         };
-        // Only now, values that the server sets are those of the live object.
+        // Once more, because the object has the values that the server sets only now (upstream: the check of the store).
         let object = keep_times(live, object, arena);
         self.warn(checked.warnings);
         let mut errors = common_update_errors(object, live, self.served.namespaced, release);

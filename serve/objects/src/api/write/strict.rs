@@ -1,12 +1,13 @@
 //! Findings of strict validation, in the order and the words of Go's decoders.
 
 use indexmap::IndexSet;
-use kubeshape_schema::field::Path;
+use kubeshape_schema::field::{Errors, Path};
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::{Kind, Node};
 use std::collections::BTreeSet;
 
-/// The most findings of strict validation in a body of JSON.
+/// The most findings of strict validation in a body of JSON. Their bytes are bounded, too: a path can be as long as the
+/// body.
 const MAX_STRICT: usize = 100;
 
 /// Returns an error of the YAML reader as one warning per line, and any other text unchanged (upstream:
@@ -25,7 +26,7 @@ pub(super) fn lines_of_yaml_error(text: &str) -> Vec<String> {
 pub(super) fn strict_of_json(root: Node<'_>, unknown: &[String], fields: Fields) -> Vec<String> {
     let mut texts: Vec<&str> = unknown.iter().map(String::as_str).collect();
     texts.sort_unstable();
-    let mut walk = StrictWalk { fields, found: IndexSet::new() };
+    let mut walk = StrictWalk { fields, found: IndexSet::new(), bytes: 0 };
     walk.node(root, &Path::Root, Unknown { texts: &texts, done: 0 });
     walk.found.into_iter().collect()
 }
@@ -65,18 +66,23 @@ impl Unknown<'_> {
 struct StrictWalk {
     fields: Fields,
     found: IndexSet<String>,
+    /// Of all findings.
+    bytes: usize,
 }
 
 impl StrictWalk {
     /// The reader limits the depth of a document.
     fn node(&mut self, node: Node<'_>, path: &Path<'_>, unknown: Unknown<'_>) {
-        if self.found.len() >= MAX_STRICT {
+        if self.is_full() {
             return;
         }
         match node.kind() {
             Kind::Map => {
                 let mut seen = BTreeSet::new();
                 for (key, value) in node.pairs() {
+                    if self.is_full() {
+                        return;
+                    }
                     let (path, unknown) = (path.child(key.text()), unknown.child(key.text()));
                     if unknown.is_here() {
                         self.add(unknown_field(&path.to_string(), self.fields));
@@ -97,8 +103,14 @@ impl StrictWalk {
         }
     }
 
+    /// What comes after the last finding with room is not looked at.
+    fn is_full(&self) -> bool {
+        self.found.len() >= MAX_STRICT || self.bytes > Errors::MOST
+    }
+
     fn add(&mut self, finding: String) {
-        if self.found.len() < MAX_STRICT {
+        if !self.is_full() {
+            self.bytes += finding.len();
             self.found.insert(finding);
         }
     }
