@@ -195,6 +195,20 @@ fn operations_of_a_json_patch_are_validated_strictly() {
 }
 
 #[test]
+fn findings_below_a_long_path_are_bounded() {
+    let mut server = Server::new();
+    server.done("POST", MAPS, JSON, &json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}));
+    let items = [r#"{"a":1,"a":2}"#; 1000].join(",");
+    let name = "n".repeat(1000);
+    let value = (0..100).fold(format!("[{items}]"), |value, _| format!(r#"{{"{name}":{value}}}"#));
+    let patch = format!(r#"[{{"op":"add","path":"/odd","value":{value}}}]"#);
+    let (code, status, _) = server.send("PATCH", &format!("{MAPS}/a?fieldValidation=Strict"), PATCH, &patch);
+    let message = status["message"].as_str().unwrap();
+    assert!(code == 422 && message.contains(&format!("{name}[0].a")), "{code} {message:.300}");
+    assert!(message.len() < 6 << 20, "{}", message.len());
+}
+
+#[test]
 fn a_patch_to_a_value_of_the_wrong_type_is_invalid() {
     let mut server = Server::new();
     server.done("POST", MAPS, JSON, &json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}));
